@@ -94,10 +94,12 @@ var targets: [Target] = [
     ]),
 ]
 
-// A small program that measures the HEVC encoder (docs/hevc-encoder.md).
+// Small programs that measure the encoders (docs/h264-encoder.md, docs/hevc-encoder.md).
 if isEngineAlone {
-  targets.append(
-    .executableTarget(name: "HEVCBench", dependencies: ["HEVCEncoder"], path: "Tests/HEVCBench"))
+  targets += [
+    .executableTarget(name: "H264Bench", dependencies: ["H264Encoder"], path: "Tests/H264Bench"),
+    .executableTarget(name: "HEVCBench", dependencies: ["HEVCEncoder"], path: "Tests/HEVCBench"),
+  ]
 }
 
 // MARK: - Apple's modules, and what they stand on

@@ -121,23 +121,15 @@ extension MacroblockCoder {
   @inline(__always) private mutating func fractionalCost(
     _ search: FractionalSearch, _ x: Int, _ y: Int
   ) -> Int32 {
-    let cost =
-      compare(
+    let distortion =
+      stream.is444
+      ? compareComponents(
         search.shape, search.src, search.origin, x, y, width: search.width, height: search.height,
-        satd: search.satd) &+ motionCost(x, y, search.prediction)
-    return stream.is444 ? cost &+ chromaCost(search, x, y) : cost
-  }
-
-  /// The distortion of Cb and Cr of a 4:4:4 picture; parameters are those of `fractionalCost`.
-  @inline(never) private mutating func chromaCost(_ search: FractionalSearch, _ x: Int, _ y: Int) -> Int32 {
-    var sum: Int32 = 0
-    for c in 1...2 {
-      sum &+= compare(
-        search.shape, search.src + c &* MacroblockCoder.componentSamples,
-        search.origin + c &* stream.componentOffset, x, y, width: search.width, height: search.height,
         satd: search.satd)
-    }
-    return sum
+      : compare(
+        search.shape, search.src, search.origin, x, y, width: search.width, height: search.height,
+        satd: search.satd)
+    return distortion &+ motionCost(x, y, search.prediction)
   }
 
   /// Tries the predicted vector, which is often best, as it costs almost nothing to code.
@@ -241,6 +233,20 @@ extension MacroblockCoder {
     let v = MotionVector(Int16(truncatingIfNeeded: x), Int16(truncatingIfNeeded: y))
     predictChroma(scratch.chromaPrediction, 16, x: 0, y: 0, width: 0, height: 16, v, reference: reference)
     return ovt_satd_nv12(k, sourceChroma, scratch.chromaPrediction, 16)
+  }
+
+  /// The distortion of all components of a 4:4:4 picture; parameters are those of `compare`.
+  @inline(never) private mutating func compareComponents(
+    _ shape: Int32, _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, _ x: Int, _ y: Int,
+    width: Int32, height: Int32, satd: Bool
+  ) -> Int32 {
+    var sum: Int32 = 0
+    for c in 0..<3 {
+      sum &+= compare(
+        shape, src + c &* MacroblockCoder.componentSamples, origin + c &* stream.componentOffset, x, y,
+        width: width, height: height, satd: satd)
+    }
+    return sum
   }
 
   /// Compares the source with the prediction of a vector.
