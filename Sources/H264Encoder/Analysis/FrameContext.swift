@@ -143,7 +143,8 @@ extension StreamContext {
       quarterOffsets: UnsafePointer(geometry.makeQuarterOffsets(memory: &memory)), changed: changed,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, is444: sps.chromaFormat == 3,
-      isLossless: sps.isLosslessAtZero, componentOffset: geometry.componentOffset, verticalLimit: sps.verticalMotion * 4)
+      isLossless: sps.isLosslessAtZero, componentOffset: geometry.componentOffset,
+      verticalLimit: sps.verticalMotion * 4)
   }
 }
 

@@ -56,7 +56,9 @@ extension MacroblockCoder {
       predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
     }
     // Beyond a mean absolute difference of 4 lambda, too many coefficients quantise to something.
-    guard stream.isLossless || ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 else { return skip }
+    guard stream.isLossless || ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 else {
+      return skip
+    }
     if !isThere {
       predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
     }

@@ -99,7 +99,8 @@ extension MacroblockCoder {
         &search, step: 2, rounds: picture.settings.motion.halfSampleRounds, readsChroma: false)
     }
     if search.satd != refinesBySATD { compareBySATD(&search) }
-    let readsChroma = picture.settings.motion.usesChroma && shape == 0 && !picture.isBidirectional && !stream.is444
+    let readsChroma =
+      picture.settings.motion.usesChroma && shape == 0 && !picture.isBidirectional && !stream.is444
     if readsChroma {
       search.chroma = chromaDistortion(search.x, search.y, reference)
       search.cost &+= search.chroma

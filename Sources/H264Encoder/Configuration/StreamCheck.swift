@@ -80,7 +80,8 @@ extension H264EncoderConfiguration {
       throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
     }
     if isLossless && (options.qp ?? 0 != 0 || options.targetBits != nil) {
-      throw H264EncoderError.invalidOption("Without loss, a frame has no other QP than 0 and no target of bits.")
+      throw H264EncoderError.invalidOption(
+        "Without loss, a frame has no other QP than 0 and no target of bits.")
     }
     if let duration = options.duration, !(duration > 0 && duration.isFinite) {
       throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")

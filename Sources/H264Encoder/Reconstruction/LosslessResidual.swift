@@ -46,7 +46,8 @@ extension MacroblockCoder {
 
   /// Stores the differences of a 4x4 block in raster order.
   @inline(__always) private mutating func subtract4x4(
-    _ difference: UnsafeMutablePointer<Int16>, _ src: UnsafePointer<UInt8>, _ prediction: UnsafePointer<UInt8>,
+    _ difference: UnsafeMutablePointer<Int16>, _ src: UnsafePointer<UInt8>,
+    _ prediction: UnsafePointer<UInt8>,
     _ predictionStride: Int
   ) {
     for y in 0..<4 {

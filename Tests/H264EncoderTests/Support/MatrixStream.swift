@@ -99,7 +99,8 @@ struct MatrixStream: CustomStringConvertible {
     }
     configuration = c
     content = SyntheticContent(
-      kind: SyntheticContent.Kind.allCases.randomElement(using: &r)!, width: width, height: height, seed: seed,
+      kind: SyntheticContent.Kind.allCases.randomElement(using: &r)!, width: width, height: height,
+      seed: seed,
       hasFullChroma: is444)
     frames = r.int(2...(big ? 5 : 12))
     planar = r.chance(50)
@@ -286,7 +287,8 @@ struct MatrixStream: CustomStringConvertible {
       // A macroblock has at most 3200 bits, or is sent as 384 samples, at 4:4:4 6272 bits or 768
       // samples; emulation prevention comes on top.
       let least = configuration.is444 ? 1200 : 620
-      if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, least) {
+      if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, least)
+      {
         throw Failure(description: "\(self) frame \(n): a slice of \(bytes.count) bytes")
       }
       let isReference = first >> 5 != 0
