@@ -96,6 +96,7 @@ OVT_STRING(kOVTCompressionPropertyKey_IntraRefreshFrameCount, "OVTIntraRefreshFr
 OVT_STRING(kOVTCompressionPropertyKey_WritesTemporalLayerPrefix, "OVTWritesTemporalLayerPrefix")
 OVT_STRING(kOVTCompressionPropertyKey_MaximumQueueDelay, "OVTMaximumQueueDelay")
 OVT_STRING(kOVTCompressionPropertyKey_MaximumStillPSNR, "OVTMaximumStillPSNR")
+OVT_STRING(kOVTProfileLevel_H264_High444Predictive_AutoLevel, "H264_High444Predictive_AutoLevel")
 OVT_STRING(kOVTCompressionPropertyKey_AllowsPartialPasses, "OVTAllowsPartialPasses")
 OVT_STRING(kOVTCompressionPropertyKey_MakesPassesOnDemand, "OVTMakesPassesOnDemand")
 OVT_STRING(kOVTCompressionPropertyKey_WritesBufferTiming, "OVTWritesBufferTiming")

@@ -45,6 +45,9 @@ public struct EncoderDescription: Sendable {
   /// The formats that it reads without a conversion, in memory or on a surface, the preferred one
   /// first.
   public var inputFormats: [PictureFormat]
+  /// The formats that it reads without a conversion in place of `inputFormats` in certain profiles,
+  /// which have another chroma format, the preferred one first.
+  public var inputFormatsByProfile: [CodecProfile: [PictureFormat]] = [:]
   /// Whether it can read a picture on a surface in place; asked for each picture. Pictures on other
   /// surfaces, and pictures that have to be scaled or converted first, are mapped into memory for
   /// it.
@@ -74,6 +77,11 @@ public struct EncoderDescription: Sendable {
     self.displayName = displayName
     self.inputFormats = inputFormats
     self.makeEncoder = makeEncoder
+  }
+
+  /// The formats that it reads without a conversion in a profile, the preferred one first.
+  package func inputFormats(for profile: CodecProfile) -> [PictureFormat] {
+    inputFormatsByProfile[profile] ?? inputFormats
   }
 }
 

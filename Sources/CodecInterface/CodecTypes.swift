@@ -37,6 +37,10 @@ public struct PictureFormat: RawRepresentable, Hashable, Sendable {
   public static let p010VideoRange = PictureFormat(rawValue: 0x7834_3230)
   /// "xf20": like `p010VideoRange`, but full range.
   public static let p010FullRange = PictureFormat(rawValue: 0x7866_3230)
+  /// "444v": like `nv12VideoRange`, but Cb and Cr at the full width and height (4:4:4).
+  public static let nv24VideoRange = PictureFormat(rawValue: 0x3434_3476)
+  /// "444f": like `nv24VideoRange`, but full range.
+  public static let nv24FullRange = PictureFormat(rawValue: 0x3434_3466)
 }
 
 /// The ratio of two positive numbers, such as the width and the height of a sample.

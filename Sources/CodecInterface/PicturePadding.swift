@@ -52,11 +52,11 @@ public final class PicturePadding {
   deinit { memory?.deallocate() }
 
   /// Enlarges a picture to the coded size.
-  /// - Parameter picture: a picture in memory, 4:2:0.
+  /// - Parameter picture: a picture in memory, 4:2:0, or 4:4:4 with two planes of 8 bits.
   /// - Returns: the picture itself if it has the size, otherwise one in memory that is valid until
   ///   the next call.
   /// - Throws: ``CodecError`` if the picture is larger, is not in memory, or has another format
-  ///   than one of 4:2:0.
+  ///   than these.
   public func pad(_ picture: InputPicture) throws(CodecError) -> InputPicture {
     guard picture.width != size.width || picture.height != size.height else { return picture }
     guard (1...size.width).contains(picture.width), (1...size.height).contains(picture.height) else {
@@ -67,16 +67,18 @@ public final class PicturePadding {
     switch picture.format {
     case .nv12VideoRange, .nv12FullRange: (sampleBytes, isPlanar) = (1, false)
     case .i420VideoRange, .i420FullRange: (sampleBytes, isPlanar) = (1, true)
+    case .nv24VideoRange, .nv24FullRange: (sampleBytes, isPlanar) = (1, false)
     case .p010VideoRange, .p010FullRange: (sampleBytes, isPlanar) = (2, false)
     default: throw .unsupported("a pixel format that cannot be enlarged to an even size")
     }
+    let isFull = picture.format == .nv24VideoRange || picture.format == .nv24FullRange
     let views = try picture.planes()
-    var target = try reserve(sampleBytes)
+    var target = try reserve(isFull ? 6 * sampleBytes : 3 * sampleBytes)
 
     /// Copies a plane and repeats its last column and row.
     /// - Parameters:
     ///   - plane: the plane.
-    ///   - subsampling: 1 for luma; 2 for chroma, which has half the width and height.
+    ///   - subsampling: 1 for luma and 4:4:4; 2 for chroma that has half the width and height.
     ///   - bytes: the bytes of a sample, or of a pair of Cb and Cr.
     func enlarge(_ plane: PlaneView, subsampling: Int, bytes: Int) throws(CodecError) -> PlaneView {
       let columns = (picture.width + subsampling - 1) / subsampling
@@ -103,7 +105,8 @@ public final class PicturePadding {
     (padded.width, padded.height) = (size.width, size.height)
     let luma = try enlarge(views.first, subsampling: 1, bytes: sampleBytes)
     guard let second = views.second else { throw .invalidConfiguration("a plane is missing") }
-    let chroma = try enlarge(second, subsampling: 2, bytes: isPlanar ? sampleBytes : 2 * sampleBytes)
+    let chroma = try enlarge(
+      second, subsampling: isFull ? 1 : 2, bytes: isPlanar ? sampleBytes : 2 * sampleBytes)
     var planes = PlaneViews(luma, chroma)
     if isPlanar {
       guard let third = views.third else { throw .invalidConfiguration("a plane is missing") }
@@ -129,10 +132,11 @@ public final class PicturePadding {
   }
 
   /// The memory of all planes, which is kept from one picture to the next.
-  private func reserve(_ sampleBytes: Int) throws(CodecError) -> UnsafeMutableRawPointer {
+  /// - Parameter halfBytes: the bytes that a sample of luma takes with its share of chroma, doubled.
+  private func reserve(_ halfBytes: Int) throws(CodecError) -> UnsafeMutableRawPointer {
     let (samples, isTooLarge) = size.width.multipliedReportingOverflow(by: size.height)
     guard !isTooLarge, samples <= 1 << 32 else { throw .outOfMemory }
-    let bytes = samples * sampleBytes * 3 / 2
+    let bytes = samples * halfBytes / 2
     if let memory, capacity >= bytes { return memory }
     memory?.deallocate()
     let made = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 64)

@@ -131,6 +131,8 @@ public enum CodecProfile: Sendable, Hashable {
   case h264High
   /// Constrained High of H.264.
   case h264ConstrainedHigh
+  /// High 4:4:4 Predictive of H.264, with pictures of 4:4:4.
+  case h264High444Predictive
   /// Main of HEVC.
   case hevcMain
   /// Main 10 of HEVC.

@@ -7,7 +7,10 @@ extension VideoEncoderConfiguration {
   /// wait, or it wants what the low-latency mode has not.
   package var looksAhead: Bool {
     guard lowLatency == nil else { return false }
-    if pass != nil || frameLimit(overhead: 1) != 0 || rate.writesBufferTiming { return true }
+    // In this profile the encoder has zero latency alone, which suits streams that may wait too. What
+    // takes a look-ahead is refused.
+    let mayWait = profile != .h264High444Predictive && frameLimit(overhead: 1) != 0
+    if pass != nil || mayWait || rate.writesBufferTiming { return true }
     if rate.hasFramesBefore || rate.hasFramesAfter { return true }
     if hdr.masteringDisplay != nil || hdr.contentLightLevel != nil { return true }
     switch rate.mode {

@@ -13,7 +13,7 @@ extension SourcePicture {
     let planes = try picture.planes()
     let chroma: Chroma
     switch picture.format {
-    case .nv12VideoRange, .nv12FullRange:
+    case .nv12VideoRange, .nv12FullRange, .nv24VideoRange, .nv24FullRange:
       guard let both = planes.second else { throw .invalidConfiguration("a plane is missing") }
       chroma = .interleaved(bytes(both), bytesPerRow: both.bytesPerRow)
     case .i420VideoRange, .i420FullRange:
@@ -26,7 +26,8 @@ extension SourcePicture {
     }
     self.init(
       width: picture.width, height: picture.height, luma: bytes(planes.first),
-      lumaBytesPerRow: planes.first.bytesPerRow, chroma: chroma)
+      lumaBytesPerRow: planes.first.bytesPerRow, chroma: chroma,
+      hasFullChroma: picture.format == .nv24VideoRange || picture.format == .nv24FullRange)
   }
 }
 

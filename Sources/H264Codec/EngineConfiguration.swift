@@ -54,6 +54,7 @@ extension H264EncoderConfiguration {
     case .h264Main: return .main
     case .h264High: return .high
     case .h264ConstrainedHigh: return .constrainedHigh
+    case .h264High444Predictive: return .high444Predictive
     case .h264Extended, .hevcMain, .hevcMain10, .unspecified:
       throw .unsupported("a profile that this encoder lacks")
     }
@@ -78,8 +79,21 @@ extension H264EncoderConfiguration {
     if let delay = c.rate.maximumQueueDelay { lowLatency.maximumQueueDelay = delay }
     if let psnr = c.rate.maximumStillPSNR { lowLatency.maximumStillPSNR = psnr }
     dataRateLimits = c.rate.limits
+    setLossless(c)
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
+  }
+
+  /// Codes without loss where a session asks for the highest quality, and for nothing that
+  /// contradicts it, in the one profile that can.
+  private mutating func setLossless(_ c: VideoEncoderConfiguration) {
+    guard profile == .high444Predictive, case .quality(let quality) = c.rate.mode, quality >= 1,
+      c.rate.limits.isEmpty, c.rate.minQP ?? 0 == 0
+    else { return }
+    isLossless = true
+    lowLatency.rateControl = .constantQP(0)
+    (minimumQP, maximumQP) = (0, 0)
+    deblocking = false
   }
 
   // MARK: - Effort

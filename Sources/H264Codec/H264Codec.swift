@@ -56,7 +56,9 @@ public enum H264Codec {
     ]
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
+      .h264High444Predictive,
     ]
+    description.inputFormatsByProfile[.h264High444Predictive] = [.nv24VideoRange, .nv24FullRange]
     let sides = 1...H264EncoderConfiguration.largestSide
     description.sizes = PictureSizes(widths: sides, heights: sides)
     description.sizes.largestArea = H264EncoderConfiguration.largestArea

@@ -34,7 +34,8 @@
       case .h264Extended: (libraryProfile, hasCABAC) = ("main", false)
       case .h264Main: (libraryProfile, hasCABAC) = ("main", true)
       case .h264High, .h264ConstrainedHigh: (libraryProfile, hasCABAC) = ("high", true)
-      case .hevcMain, .hevcMain10, .unspecified: throw .unsupported("a profile that is not H.264's")
+      case .h264High444Predictive, .hevcMain, .hevcMain10, .unspecified:
+        throw .unsupported("a profile that this adapter lacks")
       }
       if c.entropyMode == .cabac, !hasCABAC {
         throw .invalidConfiguration("the profile has no CABAC")

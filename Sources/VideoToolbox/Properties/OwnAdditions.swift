@@ -10,6 +10,15 @@ public let kOVTVersion = "0.2.0"
 
 // MARK: - Properties of a compression session
 
+/// A value of `kVTCompressionPropertyKey_ProfileLevel`: High 4:4:4 Predictive of H.264 with 8 bits,
+/// the level chosen by the encoder. Pictures are coded with as much colour as they have brightness,
+/// so that coloured text stays sharp. Sources of `444v` and `444f` are read as they are; all others,
+/// such as `BGRA`, are converted to one of these. This package's own encoder codes it with zero
+/// latency; with a quality of 1 and without a rate, it codes without loss. Few players and no
+/// browser's calls decode this profile.
+public nonisolated(unsafe) let kOVTProfileLevel_H264_High444Predictive_AutoLevel: CFString =
+  "H264_High444Predictive_AutoLevel"
+
 /// The effort of the encoder, from 0 (fastest) to 9 (best quality). It replaces `RealTime` and the
 /// other preferences of speed. Without it, in real time, this package's own encoder chooses its
 /// effort frame by frame, so that 95 of 100 frames take less than half of the frame interval to

@@ -40,6 +40,8 @@ OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_MaximumQueueDelay;
 /// larger than the PSNR allows, and plain parts of the picture are better. Low-latency mode of this
 /// package's own encoder only. Number.
 OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_MaximumStillPSNR;
+// A value of kVTCompressionPropertyKey_ProfileLevel.
+OVT_EXPORT const CFStringRef kOVTProfileLevel_H264_High444Predictive_AutoLevel;
 /// Whether passes after the second may encode parts of the movie only, where that brings it nearer
 /// to its average bit rate; without it each pass is over the whole movie.
 /// `VTCompressionSessionGetTimeRangesForNextPass` then returns ranges of decode times, as

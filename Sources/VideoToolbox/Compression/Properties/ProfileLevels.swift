@@ -8,7 +8,8 @@ struct ProfileLevel: Sendable {
   /// Ten times the level number (41 is level 4.1); nil lets the encoder choose the level.
   let level: Int?
 
-  /// The constants of all profiles and levels that this package knows for a codec.
+  /// The constants of all profiles and levels that this package knows for a codec, its own
+  /// included.
   static func names(for codec: CodecType) -> [String] {
     if codec == .hevc {
       return [kVTProfileLevel_HEVC_Main_AutoLevel, kVTProfileLevel_HEVC_Main10_AutoLevel].map { $0 as String }
@@ -29,6 +30,7 @@ struct ProfileLevel: Sendable {
       kVTProfileLevel_H264_High_4_0, kVTProfileLevel_H264_High_4_1, kVTProfileLevel_H264_High_4_2,
       kVTProfileLevel_H264_High_5_0, kVTProfileLevel_H264_High_5_1, kVTProfileLevel_H264_High_5_2,
       kVTProfileLevel_H264_High_AutoLevel, kVTProfileLevel_H264_ConstrainedHigh_AutoLevel,
+      kOVTProfileLevel_H264_High444Predictive_AutoLevel,
     ].map { $0 as String }
   }
 
@@ -52,6 +54,7 @@ struct ProfileLevel: Sendable {
     case ("H264", "Extended"): profile = .h264Extended
     case ("H264", "High"): profile = .h264High
     case ("H264", "ConstrainedHigh"): profile = .h264ConstrainedHigh
+    case ("H264", "High444Predictive"): profile = .h264High444Predictive
     case ("HEVC", "Main"): profile = .hevcMain
     case ("HEVC", "Main10"): profile = .hevcMain10
     default: return nil

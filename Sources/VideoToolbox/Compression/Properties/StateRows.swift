@@ -39,7 +39,8 @@ extension CompressionProperty {
       change: .readOnly,
       documentation: "The attributes of the pixel buffers that are encoded without a conversion.",
       read: { state in
-        let formats = state.encoder.inputFormats.map { NSNumber(value: $0.rawValue) }
+        let formats = state.encoder.inputFormats(for: state.draft.configuration.profile)
+          .map { NSNumber(value: $0.rawValue) }
         return NSDictionary(dictionary: [
           kCVPixelBufferPixelFormatTypeKey as String: NSArray(array: formats),
           kCVPixelBufferWidthKey as String: NSNumber(value: state.width),

@@ -164,8 +164,11 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     }
   }
 
+  /// The pixel format of the pool's buffers. Call under `lock`.
   private var poolFormat: OSType {
-    sourceAttributes.pixelFormat ?? (encoder.inputFormats.first ?? .nv12VideoRange).rawValue
+    if let format = sourceAttributes.pixelFormat { return format }
+    let formats = encoder.inputFormats(for: currentDraft().configuration.profile)
+    return (formats.first ?? .nv12VideoRange).rawValue
   }
 
   // MARK: - Passes

@@ -26,16 +26,20 @@ struct SourceTraits {
     encoder: EncoderDescription, requested: OSType?, draft: CompressionDraft, buffer: CVPixelBuffer?,
     duration: CMTime
   ) {
-    let native = encoder.inputFormats
+    let profile = draft.configuration.profile
+    let native = encoder.inputFormats(for: profile)
     let given = buffer.map { PictureFormat(rawValue: CVPixelBufferGetPixelFormatType($0)) }
     if let requested, native.contains(PictureFormat(rawValue: requested)) {
       format = PictureFormat(rawValue: requested)
     } else if let given, native.contains(given) {
       format = given
     } else {
+      // A conversion to another chroma format keeps the range.
+      let isFull = given?.isFullRange == true && encoder.inputFormatsByProfile[profile] != nil
       let wantsTenBits = draft.hasProfile && draft.configuration.profile == .hevcMain10
       let preferred: PictureFormat = wantsTenBits ? .p010VideoRange : .nv12VideoRange
-      format = native.contains(preferred) ? preferred : native.first ?? .nv12VideoRange
+      let usual = native.contains(preferred) ? preferred : native.first ?? .nv12VideoRange
+      format = native.first { isFull && $0.isFullRange } ?? usual
     }
     guard let buffer else { return }
     (primaries, transfer, matrix) = ColorNames.description(of: buffer)
@@ -64,11 +68,17 @@ struct SourceTraits {
   /// Makes the encoder's configuration: the draft, completed with these settings.
   func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var draft = draft
-    draft.configuration.format = format
+    // A profile that was changed since may take another chroma format.
+    let native = encoder.inputFormats(for: draft.configuration.profile)
+    var chosen = format
+    if !native.contains(chosen) {
+      chosen = native.first { $0.isFullRange == format.isFullRange } ?? native.first ?? format
+    }
+    draft.configuration.format = chosen
     draft.configuration.color = ColorDescription(
       primaries: draft.colorPrimaries ?? primaries ?? 2, transfer: draft.transferFunction ?? transfer ?? 2,
       matrix: draft.matrix ?? matrix ?? 2)
-    draft.configuration.isFullRange = format.isFullRange
+    draft.configuration.isFullRange = chosen.isFullRange
     draft.masteringDisplay = draft.masteringDisplay ?? masteringDisplay
     draft.contentLightLevel = draft.contentLightLevel ?? contentLightLevel
     if draft.configuration.pixelAspect == nil { draft.configuration.pixelAspect = pixelAspect }
@@ -78,5 +88,7 @@ struct SourceTraits {
 }
 
 extension PictureFormat {
-  var isFullRange: Bool { self == .nv12FullRange || self == .i420FullRange || self == .p010FullRange }
+  var isFullRange: Bool {
+    self == .nv12FullRange || self == .i420FullRange || self == .p010FullRange || self == .nv24FullRange
+  }
 }
