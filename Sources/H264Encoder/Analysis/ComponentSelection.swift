@@ -82,6 +82,23 @@ extension MacroblockCoder {
     }
   }
 
+  /// Clears the counts of the macroblock.
+  @inline(__always) mutating func clearCounts() {
+    if stream.is444 {
+      clearComponentCounts()
+      return
+    }
+    let nonZero = picture.syntax.nonZero + m &* 24
+    clearLumaCounts(nonZero)
+    clearChromaCounts(nonZero)
+  }
+
+  /// The squared error of NV12 chroma.
+  @inline(__always) mutating func chromaError() -> Int {
+    ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
+    return Int(errors[0]) &+ Int(errors[1])
+  }
+
   /// Clears the level counts of all components.
   mutating func clearComponentCounts() {
     for c in 0..<3 {

@@ -289,23 +289,6 @@ extension MacroblockCoder {
     clearCounts()
   }
 
-  /// Clears the counts of the macroblock.
-  @inline(__always) private mutating func clearCounts() {
-    if stream.is444 {
-      clearComponentCounts()
-      return
-    }
-    let nonZero = picture.syntax.nonZero + m &* 24
-    clearLumaCounts(nonZero)
-    clearChromaCounts(nonZero)
-  }
-
-  /// The squared error of NV12 chroma.
-  @inline(__always) private mutating func chromaError() -> Int {
-    ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
-    return Int(errors[0]) &+ Int(errors[1])
-  }
-
   /// Whether the whole residual over the prediction in the reconstruction quantises to zero. A
   /// residual that is slightly larger is left to the comparison of costs: skipping it here would
   /// lose more than it saves.
