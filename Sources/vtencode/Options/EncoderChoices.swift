@@ -62,6 +62,8 @@ enum PixelFormatChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   case video420v = "420v"
   case bgra = "BGRA"
   case video10Bit = "x420"
+  /// 4:4:4, for `--profile high444`.
+  case video444v = "444v"
 
   var type: OSType {
     switch self {
@@ -69,6 +71,7 @@ enum PixelFormatChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
     case .video420v: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
     case .bgra: kCVPixelFormatType_32BGRA
     case .video10Bit: kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
+    case .video444v: kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange
     }
   }
 }
@@ -96,6 +99,8 @@ enum ProfileChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   case main
   case high
   case constrainedHigh
+  /// High 4:4:4 Predictive.
+  case high444
   case main10
 
   /// The session's constant for this profile with an automatic level; nil if the codec has no such
@@ -107,6 +112,7 @@ enum ProfileChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
     case (.avc1, .main): kVTProfileLevel_H264_Main_AutoLevel
     case (.avc1, .high): kVTProfileLevel_H264_High_AutoLevel
     case (.avc1, .constrainedHigh): kVTProfileLevel_H264_ConstrainedHigh_AutoLevel
+    case (.avc1, .high444): kOVTProfileLevel_H264_High444Predictive_AutoLevel
     case (.hvc1, .main): kVTProfileLevel_HEVC_Main_AutoLevel
     case (.hvc1, .main10): kVTProfileLevel_HEVC_Main10_AutoLevel
     default: nil

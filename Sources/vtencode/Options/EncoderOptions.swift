@@ -18,7 +18,9 @@ struct EncoderOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The profile: with hvc1 main or main10, with avc1 any but main10. (default: the encoder's own)",
+      "The profile: with hvc1 main or main10, with avc1 any but main10. high444 keeps the full resolution of "
+        + "colour, for coloured text on screens; players need not decode it, and browsers' calls do not. "
+        + "(default: the encoder's own)",
       valueName: "name"))
   var profile: ProfileChoice?
 

@@ -33,8 +33,8 @@ struct PictureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420, in conferencing "
-        + "420v; x420 with --profile main10, and for 10-bit sources with HEVC, except in conferencing and "
+      "Pixel format of the pictures given to the encoder; x420 has 10 bits, 444v as much colour as brightness. "
+        + "(default: y420, in conferencing 420v; 444v with --profile high444; x420 with --profile main10, and for 10-bit sources with HEVC, except in conferencing and "
         + "with --profile main)",
       valueName: "format"))
   var pixelFormat: PixelFormatChoice?

@@ -23,7 +23,8 @@ extension EncodingPlan {
     // Passes distribute the bits of a bit rate, so there is one pass for a constant quality.
     passes = quality == nil ? asked ?? 1 : 1
     mayEncodeAgain = asked == nil || purpose != .transcoding
-    guard asked == nil, quality == nil, !isConstantBitRate, !isPaced, destination.path != nil,
+    guard asked == nil, profile != .high444, quality == nil, !isConstantBitRate, !isPaced,
+      destination.path != nil,
       let seconds = expectedDuration(of: source), seconds <= Self.longestOnDemand
     else { return }
     makesPassesOnDemand = encoderSupports(

@@ -158,7 +158,9 @@ struct EncodingPlan: Sendable {
     }
     highestBitRate = Double(bitRate) * 1.5
     // Cameras deliver 420v, so the measurement of a call includes its conversion.
-    let usual = purpose == .conferencing ? PixelFormatChoice.video420v : .planar420
+    let usual: PixelFormatChoice =
+      options.encoding.profile == .high444
+      ? .video444v : purpose == .conferencing ? .video420v : .planar420
     let makesMain10 =
       try codec == .hvc1
       && ListedEncoder.all().contains {

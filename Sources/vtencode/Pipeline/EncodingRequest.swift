@@ -76,6 +76,7 @@ struct EncodingRequest: Sendable {
     // The passes of several encoders would need the pictures at different times.
     let asked = !source.isReadOnce && renditions.isEmpty ? passes : 1
     plan.setPasses(asked, source: source, destination: destination)
+    try plan.checkFullChroma(options, source: source)
     if !isRewritable || sound != nil { plan.mayEncodeAgain = false }
     try plan.setRepetition(repeatsMovie, of: source)
     // A live stream ends when the user says so.

@@ -33,7 +33,9 @@ struct QualityMeter: Sendable {
 
   private func compare(with encoded: MovieSource) throws -> Quality {
     let is10Bit = plan.pixelFormat == .video10Bit
-    let format = (is10Bit ? PixelFormatChoice.video10Bit : .video420v).type
+    // 4:4:4 is compared in all of its samples.
+    let format =
+      (is10Bit ? PixelFormatChoice.video10Bit : plan.pixelFormat == .video444v ? .video444v : .video420v).type
     let originals = try FrameReader(source, plan: plan, pixelFormat: format)
     let results = try FrameReader(encoded, pixelFormat: format)
     defer {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// 4:4:4 (`--profile high444`), which the encoder codes picture by picture.
+extension EncodingPlan {
+  /// Checks that nothing was asked for that takes a look-ahead, or pictures of 4:2:0.
+  ///
+  /// - Parameters:
+  ///   - options: the options of the run.
+  ///   - source: the movie, with what is done to it.
+  /// - Throws: `Failure` that names the option to leave out.
+  func checkFullChroma(_ options: EncodingOptions, source: MovieSource) throws {
+    guard profile == .high444 else { return }
+    let excluded = [
+      ("--multi-pass", passes > 1), ("--cbr", options.rate.cbr), ("--max-rate", options.rate.maxRate != nil),
+      ("--buffer-timing", options.rate.bufferTiming),
+      ("--look-ahead-frames", (options.encoding.lookAheadFrames ?? 0) > 0),
+    ]
+    if let option = excluded.first(where: { $0.1 })?.0 {
+      throw Failure(
+        "\(option) takes a look-ahead, and --profile high444 is coded picture by picture; leave one of them out",
+        status: 64)
+    }
+    if source.noiseStrength != nil {
+      throw Failure("--denoise filters pictures of 4:2:0; leave it or --profile high444 out", status: 64)
+    }
+  }
+}
