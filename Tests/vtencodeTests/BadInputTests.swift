@@ -114,6 +114,17 @@ import Testing
       ["transcoding", CommandLine.sample, "--out", "out.mp4"] + option, in: Folder(), saying: option[1])
   }
 
+  /// What takes a look-ahead, or pictures of 4:2:0.
+  @Test(arguments: [
+    ["--multi-pass", "2"], ["--cbr"], ["--max-rate", "2M"], ["--look-ahead-frames", "10"],
+    ["--denoise", "0.5"],
+  ])
+  func whatFullChromaDoesNotHaveIsRefused(option: [String]) throws {
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--profile", "high444", "--bitrate", "1M", "--out", "out.mp4"]
+        + option, in: Folder(), saying: option[0], "high444")
+  }
+
   /// A number below zero is refused as a number, and the message says what the option takes.
   @Test(arguments: ["--keyframe-interval", "--frames", "--threads"])
   func numbersBelowZeroAreRefusedAsNumbers(option: String) throws {

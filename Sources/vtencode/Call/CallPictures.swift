@@ -28,6 +28,21 @@ extension CallPictures {
   var damage: SourceDamage { SourceDamage() }
 }
 
+/// The pixel format of a call's pictures.
+enum CallPictureFormat: Sendable {
+  /// 4:2:0, as cameras deliver it.
+  case usual
+  /// 4:4:4, for `--profile high444`.
+  case full
+
+  var type: OSType {
+    switch self {
+    case .usual: PixelFormatChoice.video420v.type
+    case .full: PixelFormatChoice.video444v.type
+    }
+  }
+}
+
 /// The pictures of a movie, converted to the call's size and to what a camera delivers:
 /// progressive, with square samples and a standard dynamic range.
 final class MoviePictures: CallPictures {
@@ -38,9 +53,12 @@ final class MoviePictures: CallPictures {
   /// The time of the last picture, rounded to ticks of the RTP clock.
   private var last: CMTime?
 
-  init(_ source: MovieSource, width: Int, height: Int, begin: @escaping (CMTime) -> Void = { _ in }) throws {
+  init(
+    _ source: MovieSource, width: Int, height: Int, format: CallPictureFormat = .usual,
+    begin: @escaping (CMTime) -> Void = { _ in }
+  ) throws {
     self.begin = begin
-    let format = kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    let format = format.type
     let mapsTones = source.isHighDynamicRange
     let adapter = PictureAdapter(
       PictureFit(stretchedTo: width, height), pixelFormat: format, mapsTones: mapsTones)

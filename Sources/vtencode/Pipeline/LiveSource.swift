@@ -82,10 +82,10 @@ struct LiveSource: Sendable {
   /// - Parameters:
   ///   - width: the width of a device's pictures, in samples; test pictures have their own size.
   ///   - height: their height.
-  func pictures(width: Int, height: Int) throws -> any CallPictures {
+  func pictures(width: Int, height: Int, format: CallPictureFormat) throws -> any CallPictures {
     switch kind {
-    case .test(let format): try TestPictures(format)
-    case .device(let holder): try DevicePictures(holder.device, width: width, height: height)
+    case .test(let test): try TestPictures(test)
+    case .device(let holder): try DevicePictures(holder.device, width: width, height: height, format: format)
     }
   }
 }
@@ -102,9 +102,10 @@ final class LivePictures: PictureFeed {
   /// - Parameters:
   ///   - source: the source.
   ///   - sound: the sound beside it, which begins with the first picture; nil if there is none.
-  init(_ source: LiveSource, sound: MovieSource.Captured? = nil) throws {
+  ///   - format: the pixel format.
+  init(_ source: LiveSource, sound: MovieSource.Captured? = nil, format: CallPictureFormat) throws {
     (self.source, self.sound) = (source, sound)
-    pictures = try source.pictures(width: source.width, height: source.height)
+    pictures = try source.pictures(width: source.width, height: source.height, format: format)
   }
 
   func next() throws -> Frame? {

@@ -115,11 +115,11 @@ final class DevicePictures: CallPictures {
   private var first: Double?
   private var last = SessionTime.now
 
-  init(_ device: CaptureDevice, width: Int, height: Int) throws {
+  init(_ device: CaptureDevice, width: Int, height: Int, format: CallPictureFormat) throws {
     self.device = device
     let attributes: [CFString: Any] = [
       kCVPixelBufferWidthKey: width, kCVPixelBufferHeightKey: height,
-      kCVPixelBufferPixelFormatTypeKey: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange,
+      kCVPixelBufferPixelFormatTypeKey: format.type,
     ]
     var pool: CVPixelBufferPool?
     CVPixelBufferPoolCreate(nil, nil, attributes as CFDictionary, &pool)

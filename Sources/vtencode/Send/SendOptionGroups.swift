@@ -49,8 +49,21 @@ struct SendEncoderOptions: ParsableArguments {
 
   @OptionGroup var effort: EffortOption
 
+  @Option(
+    help: ArgumentHelp(
+      "The profile of H.264: high444 keeps the full resolution of colour, for coloured text on screens. "
+        + "Browsers do not decode it by WebRTC. (default: high)", valueName: "name"))
+  var profile: SendProfile?
+
   @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
   var threads: Int = 2
+}
+
+/// A profile of H.264 that `send` can be asked for.
+enum SendProfile: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case high
+  /// High 4:4:4 Predictive.
+  case high444
 }
 
 /// The session description for players.

@@ -84,6 +84,18 @@ struct SendOptions: ParsableArguments {
     }
     try dimensions?.validate()
     try check("--max-qp", encoding.maxQp, 1...51)
+    if encoding.profile != nil {
+      try refuse([("--codec hvc1", codec == .hvc1)]) { "--profile is for H.264; leave out it or \($0)." }
+    }
+    if encoding.profile == .high444 {
+      try refuse([("--web", web.web != nil), ("--whip", whip != nil)]) {
+        "Browsers do not decode --profile high444 by WebRTC; leave it out with \($0)."
+      }
+    } else if encoding.profile != nil {
+      try refuse([("--web", web.web != nil), ("--whip", whip != nil)]) {
+        "With \($0) the browser decides on the profile; leave out --profile."
+      }
+    }
     try check("--threads", encoding.threads, 1...16)
     try check("--mtu", losses.mtu, 200...1400)
     try check("--frames", length.frames, 1...Int(Int32.max))

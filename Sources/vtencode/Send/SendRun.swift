@@ -64,6 +64,9 @@ final class SendRun: @unchecked Sendable {
     settings.maximumQP = options.encoding.maxQp
     settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))
     if recovery == .invalidate { settings.referenceCount = 8 }
+    if options.encoding.profile == .high444 {
+      settings.profile = kOVTProfileLevel_H264_High444Predictive_AutoLevel
+    }
     // What every browser decodes by WebRTC too. The stream goes no further than this machine.
     if options.web.web != nil, options.codec == .avc1 {
       settings.profile = kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel

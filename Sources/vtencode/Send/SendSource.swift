@@ -16,11 +16,14 @@ struct SendSource: Sendable {
   let frameRate: Double
   /// The duration of a live source in seconds; nil if it has no end.
   private let duration: Double?
+  /// The pixel format of the pictures.
+  private var format = CallPictureFormat.usual
   /// The sound that is captured in place of the movie's; nil if none is.
   private var captured: CapturedSound?
 
   static func open(_ options: SendOptions) async throws -> SendSource {
     var source = try await openPictures(options)
+    if options.encoding.profile == .high444 { source.format = .full }
     source.captured = try options.soundSource.sound.map { try CapturedSound($0) }
     return source
   }
@@ -54,10 +57,12 @@ struct SendSource: Sendable {
   func pictures() throws -> any CallPictures {
     switch kind {
     case .movie(let movie, let origin) where origin.repeats:
-      try LoopedMovie(movie, width: width, height: height, origin: origin)
+      try LoopedMovie(movie, width: width, height: height, format: format, origin: origin)
     case .movie(let movie, let origin):
-      try MoviePictures(movie, width: width, height: height) { origin.begin(.init(first: $0, time: 0)) }
-    case .live(let live): try live.pictures(width: width, height: height)
+      try MoviePictures(movie, width: width, height: height, format: format) {
+        origin.begin(.init(first: $0, time: 0))
+      }
+    case .live(let live): try live.pictures(width: width, height: height, format: format)
     }
   }
 
@@ -77,6 +82,7 @@ final class LoopedMovie: CallPictures {
   private let source: MovieSource
   private let width: Int
   private let height: Int
+  private let format: CallPictureFormat
   private let origin: MovieOrigin
   private var lap: MoviePictures
   private var start = 0.0
@@ -86,12 +92,17 @@ final class LoopedMovie: CallPictures {
 
   var damage: SourceDamage { found.isEmpty ? lap.damage : found }
 
-  init(_ source: MovieSource, width: Int, height: Int, origin: MovieOrigin) throws {
+  init(
+    _ source: MovieSource, width: Int, height: Int, format: CallPictureFormat, origin: MovieOrigin
+  ) throws {
     self.source = source
     self.width = width
     self.height = height
+    self.format = format
     self.origin = origin
-    lap = try MoviePictures(source, width: width, height: height) { origin.begin(.init(first: $0, time: 0)) }
+    lap = try MoviePictures(source, width: width, height: height, format: format) {
+      origin.begin(.init(first: $0, time: 0))
+    }
   }
 
   func next() throws -> CallPicture? {
@@ -101,7 +112,7 @@ final class LoopedMovie: CallPictures {
     }
     if found.isEmpty { found = lap.damage }
     start += last + 1 / max(source.frameRate, 1)
-    lap = try MoviePictures(source, width: width, height: height) { [origin, start] in
+    lap = try MoviePictures(source, width: width, height: height, format: format) { [origin, start] in
       origin.begin(.init(first: $0, time: start))
     }
     guard let picture = try lap.next() else { return nil }

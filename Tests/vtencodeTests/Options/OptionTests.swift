@@ -75,6 +75,7 @@ import Testing
   @Test(arguments: [
     ("avc1", "baseline", "Baseline"), ("avc1", "constrainedBaseline", "Constrained Baseline"),
     ("avc1", "main", "Main"), ("avc1", "high", "High"), ("avc1", "constrainedHigh", "Constrained High"),
+    ("avc1", "high444", "High 4:4:4 Predictive"),
     ("hvc1", "main", "Main"), ("hvc1", "main10", "Main 10"),
   ])
   func theStreamHasTheProfileAskedFor(codec: String, name: String, seen: String) throws {
@@ -95,6 +96,7 @@ import Testing
       }
     #expect(accepted.contains(video.profile ?? ""), "\(video.profile ?? "none")")
     if name == "main10" { #expect(video.pix_fmt == "yuv420p10le") }
+    if name == "high444" { #expect(video.pix_fmt == "yuv444p" && video.has_b_frames == 0) }
     if name.lowercased().contains("baseline") { #expect(video.has_b_frames == 0) }
     try expectNoErrors(Probe(out))
   }

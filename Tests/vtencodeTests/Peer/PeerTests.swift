@@ -18,6 +18,8 @@ import TestSupport
       (["send", "test:", "--whip", whip, "--secret", "12345678"], "leave out --secret"),
       (["send", "test:", "--whip", whip, "--recovery", "ltr"], "leave out --recovery"),
       (["send", "test:", "--whip", whip, "--fec"], "leave out --fec"),
+      (["send", "test:", "--whip", whip, "--profile", "high444"], "Browsers do not decode"),
+      (["send", "test:", "--web", "8080", "--profile", "high444"], "Browsers do not decode"),
       (["send", "test:", "--whip", whip, "--stun", "3478"], "--stun needs a host"),
       (["send", "test:", "--to", "127.0.0.1:5004", "--stun", "a.example:3478"], "--stun is for --whip"),
       (["receive", "--out", "a.mp4"], "--listen port, or --whep url"),
