@@ -13,6 +13,7 @@ extension DigestedStream {
     lowLatencyReferences
     lowLatencyRefreshes
     lowLatencySizes
+    fullChroma
   }
 
   static let everyEffort = Array(0...H264EncoderConfiguration.maxEffort)
@@ -55,6 +56,31 @@ extension DigestedStream {
           $0.effort = effort
         }
       }
+    }
+  }
+
+  @DigestedStreams private static var fullChroma: [DigestedStream] {
+    for coding in H264EncoderConfiguration.EntropyCoding.allCases {
+      for effort in [5, 3, 0] {
+        lowLatencyStream("full-chroma/\(coding)/effort-\(effort)", .mixed, frames: 12) {
+          $0.profile = .high444Predictive
+          $0.entropyCoding = coding
+          $0.effort = effort
+        }
+      }
+      lowLatencyStream("full-chroma/\(coding)/lossless", .mixed, frames: 6) {
+        $0.profile = .high444Predictive
+        $0.entropyCoding = coding
+        $0.lowLatency.rateControl = .constantQP(0)
+        ($0.minimumQP, $0.maximumQP) = (0, 0)
+        $0.isLossless = true
+        $0.deblocking = false
+      }
+    }
+    lowLatencyStream("full-chroma/rate-and-threads", .windows, frames: 30) {
+      $0.profile = .high444Predictive
+      $0.lowLatency.rateControl = .averageBitRate(400_000)
+      $0.threads = 3
     }
   }
 

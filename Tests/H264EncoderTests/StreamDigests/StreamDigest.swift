@@ -53,7 +53,8 @@ extension DigestedStream {
       configuration.effort = 2
       set(&configuration)
       let pictures = SyntheticContent(
-        kind: content, width: configuration.width, height: configuration.height, seed: 7)
+        kind: content, width: configuration.width, height: configuration.height, seed: 7,
+        hasFullChroma: configuration.is444)
       let encoder = try LowLatencyEncoder(configuration: configuration)
       var digest = StreamDigest()
       digest.add(encoder.parameterSets.sequence)
