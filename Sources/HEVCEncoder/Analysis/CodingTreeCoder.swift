@@ -39,6 +39,10 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// The samples of the picture.
   var pixels: PictureSamples<Sample>
   var blocks: BlockCoder<Sample>
+  /// What bins cost.
+  let costs: ContextCosts
+  /// What vectors cost in the present picture.
+  var motionBits = MotionBits()
   /// Receives the syntax of the present coding tree unit.
   var tree: CodedTree
   /// Two trials for each depth: the best one so far and the present one.
@@ -51,6 +55,9 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// predictions (8.5.3.3.4), neighbours of intra blocks.
   let merges: UnsafeMutablePointer<MotionPair>
   let searchScratch: UnsafeMutablePointer<Sample>
+  /// The vectors that the search found for the present unit of each size, by list and reference:
+  /// where the search for its quarters begins (`SearchStarts`).
+  let starts: SearchStarts
   let intermediates: UnsafeMutablePointer<Int16>
   let edge: UnsafeMutablePointer<Sample>
   let smoothEdge: UnsafeMutablePointer<Sample>
@@ -82,24 +89,26 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   init(
     kernels: UnsafePointer<Kernels>, map: PictureMap, picture: PictureContext,
     pixels: PictureSamples<Sample>, configuration: HEVCEncoderConfiguration, layout: PlaneLayout,
-    tree: CodedTree, memory: inout EncoderMemory
+    tree: CodedTree, costs: ContextCosts, memory: inout EncoderMemory
   ) {
     offsetColumns = (configuration.width + 15) / 16
     offsetRows = (configuration.height + 15) / 16
     self.tree = tree
+    self.costs = costs
     self.kernels = kernels
     self.layout = layout
     self.map = map
     settings = EffortSettings(effort: configuration.effort)
     motion = MotionCandidates(map: map, width: layout.width, height: layout.height, picture: picture)
     self.pixels = pixels
-    blocks = BlockCoder(kernels: kernels, memory: &memory)
+    blocks = BlockCoder(kernels: kernels, costs: costs, memory: &memory)
     trials = memory.allocate(Trial<Sample>.self, count: 6)
     for i in 0..<6 { (trials + i).initialize(to: Trial(memory: &memory)) }
     prediction = memory.allocate(Sample.self, count: 1024)
     predictionCb = memory.allocate(Sample.self, count: 256)
     predictionCr = memory.allocate(Sample.self, count: 256)
     merges = memory.allocate(MotionPair.self, count: MotionCandidates.mergeCount)
+    starts = SearchStarts(memory: &memory)
     searchScratch = memory.allocate(Sample.self, count: 3072)
     intermediates = memory.allocate(Int16.self, count: 2048)
     edge = memory.allocate(Sample.self, count: 256) + 128
@@ -166,6 +175,7 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   private mutating func decide(_ x: Int, _ y: Int, _ log2Size: Int, limit: Int) -> Int {
     let size = 1 &<< log2Size
     guard x &+ size <= layout.width, y &+ size <= layout.height else {
+      if !isIntraSlice { starts.forget(log2Size) }
       return divide(x, y, log2Size, limit: limit)
     }
     let best = trials + (5 &- log2Size) &* 2
@@ -185,13 +195,15 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
         mayDivide = mayDivide && settings.smallestInter == 3
       }
     }
+    let (wholeBits, dividedBits) = splitBits(x, y, log2Size)
+    best.pointee.cost &+= cost(bits: wholeBits)
     if mayDivide {
       let samples = size &* size
       let threshold = (lambda &* settings.splitThreshold &* samples) &>> 12
       if best.pointee.cost > threshold {
-        let bits = cost(bits: 12)
-        let divided = divide(x, y, log2Size, limit: best.pointee.cost &- bits)
-        if divided &+ bits < best.pointee.cost { return divided &+ bits }
+        let flag = cost(bits: dividedBits)
+        let divided = divide(x, y, log2Size, limit: best.pointee.cost &- flag)
+        if divided &+ flag < best.pointee.cost { return divided &+ flag }
       }
     }
     commit(best.pointee)

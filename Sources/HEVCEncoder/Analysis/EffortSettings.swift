@@ -14,6 +14,12 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   var references = 1
   /// The most steps of the search at whole samples.
   var searchSteps = 8
+  /// The first stride of the search at whole samples where no larger unit was searched.
+  var searchStride = 8
+  /// The merge candidates that are coded, of those with the least SATD.
+  var codedMerges = 1
+  /// Whether a searched vector is coded even where a merge candidate seems to be better.
+  var codesEveryVector = false
   /// The rounds at half and quarter samples.
   var halfRounds = 1
   var quarterRounds = 1
@@ -23,6 +29,8 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   var triesChromaModes = false
   /// Whether units of two parts are tried.
   var triesPartitions = false
+  /// Whether levels are chosen by rate and distortion (`LevelDecision`).
+  var optimisesLevels = false
   /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
   var splitThreshold = 24
   /// Intra prediction is tried in P and B pictures where its least SATD is below that of inter prediction
@@ -35,45 +43,48 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     if effort >= 1 {
       smallestInter = 3
       partsThreshold = 48
-      splitThreshold = 16
+      mergeCandidates = 5
+      splitThreshold = 12
     }
     if effort >= 2 {
-      mergeCandidates = 5
-      splitThreshold = 10
-    }
-    if effort >= 3 {
       splitThreshold = 6
       searchSteps = 12
+    }
+    if effort >= 3 {
+      optimisesLevels = true
     }
     if effort >= 4 {
       references = 2
       intraMargin = 18
+      splitThreshold = 4
     }
     if effort >= 5 {
       intraModes = 2
       partsThreshold = 0
-      splitThreshold = 4
+      splitThreshold = 2
       halfRounds = 2
     }
     if effort >= 6 {
       triesPartitions = true
       quarterRounds = 2
+      intraModes = 3
     }
     if effort >= 7 {
       triesChromaModes = true
+      codedMerges = 2
       references = 3
-      splitThreshold = 2
       searchSteps = 16
     }
     if effort >= 8 {
-      intraModes = 3
+      codesEveryVector = true
+      intraMargin = 24
       references = 4
-      splitThreshold = 1
+      splitThreshold = 0
     }
     if effort >= 9 {
       intraModes = 5
+      codedMerges = 3
       intraMargin = 32
-      splitThreshold = 0
       searchSteps = 24
     }
   }

@@ -2,6 +2,29 @@
 import CHEVCKernels
 import CVideoKernels
 
+/// Merge candidates in the order of their costs.
+struct MergeList: BitwiseCopyable {
+  private var indices = SIMD8<Int8>(repeating: 0)
+  private var costs = SIMD8<Int>(repeating: Int.max)
+  private(set) var count = 0
+
+  /// The least cost; the greatest number where there is no candidate.
+  var leastCost: Int { costs[0] }
+  func index(_ rank: Int) -> Int { Int(indices[rank]) }
+
+  mutating func insert(_ index: Int, _ cost: Int) {
+    var at = count
+    while at > 0 && costs[at &- 1] > cost {
+      costs[at] = costs[at &- 1]
+      indices[at] = indices[at &- 1]
+      at &-= 1
+    }
+    costs[at] = cost
+    indices[at] = Int8(truncatingIfNeeded: index)
+    count &+= 1
+  }
+}
+
 /// The choice of an inter unit: merge and skip, a searched vector, two parts, or intra.
 extension CodingTreeCoder {
   /// Tries a unit with inter prediction, and with intra prediction where that can be cheaper. The
@@ -12,38 +35,35 @@ extension CodingTreeCoder {
     let block = PredictionBlock(x: x, y: y, size: 1 &<< log2Size)
     motion.merge(block, merges)
 
-    // The merge candidate with the least SATD.
-    var mergeCost = Int.max
-    var mergeIndex = -1
+    // The merge candidates with the least SATD are coded.
+    var list = MergeList()
     for i in 0..<settings.mergeCandidates {
       let candidate = merges[i]
       guard isInReach(candidate, block), !isRepeated(i) else { continue }
-      let satd = satd(candidate, block) &+ costSATD(bits: 16 &* (i &+ 1))
-      if satd < mergeCost {
-        mergeCost = satd
-        mergeIndex = i
-      }
+      list.insert(i, satd(candidate, block) &+ costSATD(bits: 8 &+ mergeBits(i)))
     }
-    if mergeIndex >= 0 {
+    let mergeCost = list.leastCost
+    for rank in 0..<min(list.count, settings.codedMerges) {
+      let index = list.index(rank)
       begin(best + 1, block)
-      best[1].unit.first.motion = merges[mergeIndex]
-      best[1].unit.first.mergeIndex = Int8(truncatingIfNeeded: mergeIndex)
+      best[1].unit.first.motion = merges[index]
+      best[1].unit.first.mergeIndex = Int8(truncatingIfNeeded: index)
       let isEmpty = codeMerge(best, block)
-      if isEmpty { return true }
+      if isEmpty && rank == 0 { return true }
     }
 
     // A searched vector.
-    let found = search(block, parent: MotionPair())
-    if found.cost < mergeCost || mergeIndex < 0 {
+    let found = search(block)
+    if found.cost < mergeCost || list.count == 0 || settings.codesEveryVector {
       begin(best + 1, block)
       best[1].unit.first = found.unit
-      codeInter(best + 1, block, bits: 32 + found.bits)
+      codeInter(best + 1, block, bits: interUnitBits(x, y, .whole) &+ found.bits)
       keepBetter(best)
     }
     let interCost = min(found.cost, mergeCost)
     if settings.triesPartitions && log2Size > 3 && best.pointee.unit.hasResidual {
-      tryPartition(best, block, .horizontal)
-      tryPartition(best, block, .vertical)
+      tryPartition(best, block, .horizontal, wholeCost: interCost)
+      tryPartition(best, block, .vertical, wholeCost: interCost)
     }
     guard best.pointee.unit.hasResidual else { return false }
     if log2Size >= settings.smallestIntra
@@ -105,7 +125,7 @@ extension CodingTreeCoder {
 
   /// Codes the second trial as a merged unit, with its residual and skipped, and keeps the better of
   /// both.
-  /// - Returns: whether its residual quantises to nothing, so that nothing else need be tried.
+  /// - Returns: whether its residual is negligible, so that nothing else need be tried.
   private mutating func codeMerge(
     _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock
   ) -> Bool {
@@ -113,9 +133,14 @@ extension CodingTreeCoder {
     predict(best[1].unit, block)
     let coded = codeResidual(best + 1, block, hasLimit: false)
     let plain = predictionError(block)
-    let skipCost = plain &+ cost(bits: 6 &+ 16 &* index)
+    let indexBits = mergeBits(index)
+    let skipped = skipBits(block.unitX, block.unitY, 1) &+ indexBits
+    let skipCost = plain &+ cost(bits: skipped)
     let isEmpty = !best[1].unit.hasResidual
-    let bits = 48 &+ 16 &* index &+ coded.bits
+    let isNegligible = coded.isNegligible
+    let bits =
+      interUnitBits(block.unitX, block.unitY, .whole) &+ self.bits(1, Contexts.mergeFlag) &+ indexBits
+      &+ coded.bits
     best[1].cost = coded.error &+ cost(bits: bits)
     best[1].unit.bits = Int32(truncatingIfNeeded: bits)
     if isEmpty || skipCost <= best[1].cost {
@@ -123,11 +148,11 @@ extension CodingTreeCoder {
       (best[1].unit.cbfLuma, best[1].unit.cbfCb, best[1].unit.cbfCr) = (0, 0, 0)
       best[1].unit.isSplit = false
       best[1].cost = skipCost
-      best[1].unit.bits = Int32(truncatingIfNeeded: 6 &+ 16 &* index)
+      best[1].unit.bits = Int32(truncatingIfNeeded: skipped)
       copyPrediction(best + 1, block)
     }
     keepBetter(best)
-    return isEmpty
+    return isNegligible
   }
 
   /// Codes a trial whose unit has its motion, and sets its cost.
@@ -137,8 +162,10 @@ extension CodingTreeCoder {
   ) {
     predict(trial.pointee.unit, block)
     let coded = codeResidual(trial, block, hasLimit: true)
-    trial.pointee.cost = coded.error &+ cost(bits: bits &+ 16 &+ coded.bits)
-    trial.pointee.unit.bits = Int32(truncatingIfNeeded: bits &+ 16 &+ coded.bits)
+    let total =
+      bits &+ coded.bits &+ self.bits(trial.pointee.unit.hasResidual ? 1 : 0, Contexts.rootCBF)
+    trial.pointee.cost = coded.error &+ cost(bits: total)
+    trial.pointee.unit.bits = Int32(truncatingIfNeeded: total)
   }
 
   /// The squared error of the prediction of all components.
@@ -164,7 +191,7 @@ extension CodingTreeCoder {
   /// - Parameter hasLimit: whether blocks whose levels are worth less than they cost get none.
   private func codeResidual(
     _ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, hasLimit: Bool
-  ) -> (error: Int, bits: Int) {
+  ) -> (error: Int, bits: Int, isNegligible: Bool) {
     let unit = trial.pointee.unit
     let log2Size = Int(unit.log2Size)
     // A unit of two parts has four transform blocks (interSplitFlag).
@@ -173,9 +200,9 @@ extension CodingTreeCoder {
     let parts = isSplit ? 4 : 1
     let partLog2 = isSplit ? log2Size &- 1 : log2Size
     let partSize = 1 &<< partLog2
-    let weight = hasLimit ? lambda : 0
     var error = 0
     var bits = 0
+    var isNegligible = true
     var cbf: (UInt8, UInt8, UInt8) = (0, 0, 0)
     var skips: UInt16 = 0
     let source = pixels.source
@@ -187,24 +214,24 @@ extension CodingTreeCoder {
       let lumaTo: Int = dy &* 32 &+ dx
       let lumaLevels: Int = part &* partSize &* partSize
       let luma = blocks.code(
+        TransformBlock(
+          log2Size: partLog2, qp: qp, deadZone: interDeadZone,
+          codedFlag: Contexts.lumaCBF &+ (isSplit ? 0 : 1), hasLimit: hasLimit, lambda: lambda),
         source: source.luma + lumaAt, layout.lumaStride, prediction: prediction + lumaTo, 32,
-        output: trial.pointee.luma + lumaTo, 32, levels: trial.pointee.levels + lumaLevels,
-        log2Size: partLog2, qp: qp, deadZone: interDeadZone, isDST: false, scan: 0, lambda: weight,
-        decisionLambda: lambda)
+        output: trial.pointee.luma + lumaTo, 32, levels: trial.pointee.levels + lumaLevels)
       let at: Int = (y / 2) &* layout.chromaStride &+ x / 2
       let to: Int = dy / 2 &* 16 &+ dx / 2
       let cbLevels: Int = LevelLayout.cb &+ lumaLevels / 4
       let crLevels: Int = LevelLayout.cr &+ lumaLevels / 4
+      let chroma = TransformBlock(
+        log2Size: partLog2 &- 1, qp: chromaQP, isChroma: true, deadZone: interDeadZone,
+        codedFlag: Contexts.chromaCBF &+ (isSplit ? 1 : 0), hasLimit: hasLimit, lambda: lambda)
       let cb = blocks.code(
-        source: source.cb + at, layout.chromaStride, prediction: predictionCb + to, 16,
-        output: trial.pointee.cb + to, 16, levels: trial.pointee.levels + cbLevels,
-        log2Size: partLog2 &- 1, qp: chromaQP, deadZone: interDeadZone, isDST: false, scan: 0,
-        lambda: weight, decisionLambda: lambda)
+        chroma, source: source.cb + at, layout.chromaStride, prediction: predictionCb + to, 16,
+        output: trial.pointee.cb + to, 16, levels: trial.pointee.levels + cbLevels)
       let cr = blocks.code(
-        source: source.cr + at, layout.chromaStride, prediction: predictionCr + to, 16,
-        output: trial.pointee.cr + to, 16, levels: trial.pointee.levels + crLevels,
-        log2Size: partLog2 &- 1, qp: chromaQP, deadZone: interDeadZone, isDST: false, scan: 0,
-        lambda: weight, decisionLambda: lambda)
+        chroma, source: source.cr + at, layout.chromaStride, prediction: predictionCr + to, 16,
+        output: trial.pointee.cr + to, 16, levels: trial.pointee.levels + crLevels)
       let bit = UInt8(1) &<< UInt8(part)
       if luma.isCoded { cbf.0 |= bit }
       if cb.isCoded { cbf.1 |= bit }
@@ -212,8 +239,15 @@ extension CodingTreeCoder {
       if luma.skipsTransform { skips |= UInt16(bit) }
       if cb.skipsTransform { skips |= UInt16(bit) &<< 4 }
       if cr.skipsTransform { skips |= UInt16(bit) &<< 8 }
+      isNegligible = isNegligible && luma.isNegligible && cb.isNegligible && cr.isNegligible
       error &+= luma.error &+ cb.error &+ cr.error
-      bits &+= luma.bits &+ cb.bits &+ cr.bits &+ 24
+      bits &+= luma.bits &+ cb.bits &+ cr.bits
+      let depth = isSplit ? 1 : 0
+      if cb.isCoded || cr.isCoded || isSplit {
+        bits &+= self.bits(luma.isCoded ? 1 : 0, Contexts.lumaCBF &+ 1 &- depth)
+      }
+      bits &+= self.bits(cb.isCoded ? 1 : 0, Contexts.chromaCBF &+ depth)
+      bits &+= self.bits(cr.isCoded ? 1 : 0, Contexts.chromaCBF &+ depth)
     }
     (trial.pointee.unit.cbfLuma, trial.pointee.unit.cbfCb, trial.pointee.unit.cbfCr) = cbf
     trial.pointee.unit.transformSkips = skips
@@ -222,25 +256,39 @@ extension CodingTreeCoder {
       // Without a residual there is no transform tree.
       trial.pointee.unit.isSplit = false
     }
-    return (error, bits)
+    return (error, bits, isNegligible)
   }
 
   // MARK: Parts
 
-  /// Tries a unit of two parts.
+  /// Tries a unit of two parts, and codes it where its SATD and bits are less than those of the
+  /// whole unit.
   private mutating func tryPartition(
-    _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, _ mode: PartMode
+    _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, _ mode: PartMode,
+    wholeCost: Int
   ) {
     let trial = best + 1
     begin(trial, block)
     trial.pointee.unit.partMode = mode
-    var bits = 64
-    let parent = best.pointee.unit.first.motion
+    var bits = interUnitBits(block.unitX, block.unitY, mode)
+    var total = costSATD(bits: bits &- interUnitBits(block.unitX, block.unitY, .whole))
     for part in 0..<2 {
       let half = PredictionBlock(
         x: block.unitX, y: block.unitY, size: block.unitSize, mode: mode, part: part)
-      let found = search(half, parent: parent)
+      motion.merge(half, merges)
+      var found = search(half)
+      for i in 0..<settings.mergeCandidates where isInReach(merges[i], half) && !isRepeated(i) {
+        let mergedBits = self.bits(1, Contexts.mergeFlag) &+ mergeBits(i)
+        let cost = satd(merges[i], half) &+ costSATD(bits: mergedBits)
+        guard cost < found.cost else { continue }
+        found = FoundMotion()
+        found.unit.motion = merges[i]
+        found.unit.mergeIndex = Int8(truncatingIfNeeded: i)
+        (found.cost, found.bits) = (cost, mergedBits)
+      }
       bits &+= found.bits
+      total &+= found.cost
+      if total >= wholeCost { return }
       if part == 0 {
         trial.pointee.unit.first = found.unit
         fillMotion(found.unit.motion, half)

@@ -15,22 +15,25 @@ extension CodingTreeCoder {
     collectLuma(x, y, log2Size)
     let candidates = MostProbableModes(map, x, y, isInUnit: 0)
     let modes = chooseModes(source, log2Size, candidates, settings.intraModes)
+    let base = intraUnitBits(x, y, log2Size)
     for i in 0..<modes.count {
       let mode = Int(modes[i])
       // Chroma of the mode before has taken the place of the neighbours.
       if i > 0 { collectLuma(x, y, log2Size) }
       beginIntra(best + 1, x, y, log2Size)
-      var bits = unitBits &+ 16 &* candidates.bits(mode)
+      var bits = base &+ modeBits(candidates, mode)
       predictLuma(mode, prediction, 32, log2Size)
       let scan = log2Size == 3 ? SliceWriter.scan(mode) : 0
       let result = blocks.code(
+        TransformBlock(
+          log2Size: log2Size, qp: qp, deadZone: intraDeadZone, scan: scan,
+          codedFlag: Contexts.lumaCBF + 1, lambda: lambda),
         source: source, layout.lumaStride, prediction: prediction, 32, output: best[1].luma, 32,
-        levels: best[1].levels, log2Size: log2Size, qp: qp, deadZone: intraDeadZone, isDST: false,
-        scan: scan, lambda: lambda, decisionLambda: lambda)
+        levels: best[1].levels)
       let m = UInt8(truncatingIfNeeded: mode)
       best[1].unit.lumaModes = (m, m, m, m)
       best[1].unit.cbfLuma = result.isCoded ? 1 : 0
-      bits &+= result.bits
+      bits &+= result.bits &+ self.bits(result.isCoded ? 1 : 0, Contexts.lumaCBF &+ 1)
       best[1].unit.bits = Int32(truncatingIfNeeded: bits)
       best[1].cost = result.error &+ cost(bits: bits)
       guard best[1].cost < best[0].cost else { continue }
@@ -43,9 +46,6 @@ extension CodingTreeCoder {
       tryParts(x, y, best)
     }
   }
-
-  /// The bits of an intra unit but for its modes and residual, in sixteenths of a bit.
-  private var unitBits: Int { isIntraSlice ? 24 : 80 }
 
   private func beginIntra(_ trial: UnsafeMutablePointer<Trial<Sample>>, _ x: Int, _ y: Int, _ log2Size: Int) {
     trial.pointee.unit = CodingUnit()
@@ -68,7 +68,7 @@ extension CodingTreeCoder {
         log2Size == 2
         ? Int(Kernels.satd(kernels, Int32(OVT_4x4), source, layout.lumaStride, prediction, 32))
         : Int(Kernels.satd8(kernels, Int32(log2Size), source, layout.lumaStride, prediction, 32))
-      let cost = satd &+ costSATD(bits: 16 &* candidates.bits(mode))
+      let cost = satd &+ costSATD(bits: modeBits(candidates, mode))
       list.insert(mode, cost)
       return cost
     }
@@ -122,7 +122,7 @@ extension CodingTreeCoder {
     let trial = best + 1
     beginIntra(trial, x, y, 3)
     trial.pointee.unit.isSplit = true
-    var bits = unitBits &+ 16
+    var bits = intraUnitBits(x, y, 3, isSplit: true)
     var total = cost(bits: bits)
     let stride = layout.lumaStride
     var modes = (UInt8(1), UInt8(1), UInt8(1), UInt8(1))
@@ -139,9 +139,11 @@ extension CodingTreeCoder {
       let mode = Int(list[0])
       predictLuma(mode, prediction, 32, 2)
       let result = blocks.code(
+        TransformBlock(
+          log2Size: 2, qp: qp, deadZone: intraDeadZone, isDST: true, scan: SliceWriter.scan(mode),
+          codedFlag: Contexts.lumaCBF, lambda: lambda),
         source: source, stride, prediction: prediction, 32, output: output, stride,
-        levels: trial.pointee.levels + part &* 16, log2Size: 2, qp: qp, deadZone: intraDeadZone,
-        isDST: true, scan: SliceWriter.scan(mode), lambda: lambda, decisionLambda: lambda)
+        levels: trial.pointee.levels + part &* 16)
       let m = UInt8(truncatingIfNeeded: mode)
       switch part {
       case 0: modes.0 = m
@@ -152,7 +154,8 @@ extension CodingTreeCoder {
       map.lumaMode[(py &>> 2) &* row &+ (px &>> 2)] = m
       if result.isCoded { trial.pointee.unit.cbfLuma |= 1 &<< UInt8(part) }
       if result.skipsTransform { trial.pointee.unit.transformSkips |= 1 &<< UInt16(part) }
-      let partBits = result.bits &+ 16 &* candidates.bits(mode) &+ 8
+      let partBits =
+        result.bits &+ modeBits(candidates, mode) &+ self.bits(result.isCoded ? 1 : 0, Contexts.lumaCBF)
       bits &+= partBits
       total &+= result.error &+ cost(bits: partBits)
       if total >= best.pointee.cost { return }
@@ -199,23 +202,26 @@ extension CodingTreeCoder {
     }
     let angle = trial.pointee.unit.chromaPredictionMode
     let scan = log2Size == 3 ? SliceWriter.scan(angle) : 0
-    var bits = trial.pointee.unit.chromaMode == 4 ? 10 : 44
+    var bits =
+      trial.pointee.unit.chromaMode == 4
+      ? self.bits(0, Contexts.chromaMode) : self.bits(1, Contexts.chromaMode) &+ 32
     for component in 0..<2 {
       let at = cy &* layout.chromaStride &+ cx
       let source = (component == 0 ? pixels.source.cb : pixels.source.cr) + at
       collectChroma(component, cx, cy, x, y, size)
       Kernels.intra(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
       let result = blocks.code(
+        TransformBlock(
+          log2Size: size, qp: chromaQP, isChroma: true, deadZone: intraDeadZone, scan: scan,
+          codedFlag: Contexts.chromaCBF, lambda: lambda),
         source: source, layout.chromaStride, prediction: predictionCb, 16,
         output: component == 0 ? trial.pointee.cb : trial.pointee.cr, 16,
-        levels: trial.pointee.levels + (component == 0 ? LevelLayout.cb : LevelLayout.cr),
-        log2Size: size, qp: chromaQP, deadZone: intraDeadZone, isDST: false, scan: scan, lambda: lambda,
-        decisionLambda: lambda)
+        levels: trial.pointee.levels + (component == 0 ? LevelLayout.cb : LevelLayout.cr))
       if result.isCoded {
         if component == 0 { trial.pointee.unit.cbfCb = 1 } else { trial.pointee.unit.cbfCr = 1 }
       }
       if result.skipsTransform { trial.pointee.unit.transformSkips |= component == 0 ? 0x10 : 0x100 }
-      bits &+= result.bits &+ 8
+      bits &+= result.bits &+ self.bits(result.isCoded ? 1 : 0, Contexts.chromaCBF)
       trial.pointee.cost &+= result.error
     }
     trial.pointee.cost &+= cost(bits: bits)
@@ -230,7 +236,7 @@ extension CodingTreeCoder {
     let mode = MostProbableModes(map, x, y, isInUnit: 0).first
     let m = UInt8(truncatingIfNeeded: mode)
     trials[0].unit.lumaModes = (m, m, m, m)
-    trials[0].unit.bits = Int32(truncatingIfNeeded: unitBits)
+    trials[0].unit.bits = 80
     collectLuma(x, y, log2Size)
     predictLuma(mode, trials[0].luma, 32, log2Size)
     for component in 0..<2 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CHEVCKernels
 import CVideoKernels
+import VideoEncoding
 
 /// A vector that was found, and what it costs.
 struct FoundMotion: BitwiseCopyable {
@@ -11,34 +12,51 @@ struct FoundMotion: BitwiseCopyable {
   var bits = 0
 }
 
+/// Vectors that the search found, by the size of the unit, list and reference.
+struct SearchStarts: BitwiseCopyable {
+  private let vectors: UnsafeMutablePointer<Motion>
+
+  init(memory: inout EncoderMemory) {
+    vectors = memory.allocate(Motion.self, count: 6 * 2 * PictureContext.listSize)
+    for log2Size in 0..<6 { forget(log2Size) }
+  }
+
+  /// The vector of a unit of a size; it has no reference where none was searched.
+  subscript(_ log2Size: Int, _ list: Int, _ reference: Int) -> Motion {
+    @inline(__always) get { vectors[(log2Size &* 2 &+ list) &* PictureContext.listSize &+ reference] }
+    nonmutating set { vectors[(log2Size &* 2 &+ list) &* PictureContext.listSize &+ reference] = newValue }
+  }
+
+  /// Removes the vectors of a size.
+  func forget(_ log2Size: Int) {
+    let count = 2 * PictureContext.listSize
+    (vectors + log2Size * count).update(repeating: Motion(), count: count)
+  }
+}
+
 /// The search of motion vectors: a diamond by SAD at whole samples, then half and quarter samples by
 /// SATD. Quarter samples are estimated by the mean of the two nearest half samples; the samples
 /// that are coded are interpolated as the standard says.
 extension CodingTreeCoder {
   /// Searches vectors in all reference pictures of the effort, in B slices in both lists.
-  /// - Parameters:
-  ///   - block: the prediction block.
-  ///   - parent: vectors to begin with.
-  func search(_ block: PredictionBlock, parent: MotionPair) -> FoundMotion {
-    let forward = search(block, list: 0, parent: parent.first)
+  /// - Parameter block: the prediction block.
+  func search(_ block: PredictionBlock) -> FoundMotion {
+    let forward = search(block, list: 0)
     guard picture.isBidirectional else { return forward }
-    let backward = search(block, list: 1, parent: parent.second)
+    let backward = search(block, list: 1)
     return best(forward, backward, block)
   }
 
   /// Searches a vector in the reference pictures of a list.
-  private func search(_ block: PredictionBlock, list: Int, parent: Motion) -> FoundMotion {
+  private func search(_ block: PredictionBlock, list: Int) -> FoundMotion {
     var best = FoundMotion()
     let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
     for reference in 0..<min(count, settings.references) {
-      let found = search(block, list, reference: reference, parent: parent)
+      let found = search(block, list, reference: reference)
       if found.cost < best.cost { best = found }
     }
     return best
   }
-
-  /// The bits of inter_pred_idc in sixteenths of a bit, for one list and for both.
-  private static var directionBits: (one: Int, both: Int) { (one: 32, both: 20) }
 
   /// The best of the vector of list 0, that of list 1, and both.
   private func best(
@@ -48,23 +66,24 @@ extension CodingTreeCoder {
     both.unit.motion.second = backward.unit.motion.second
     both.unit.second = backward.unit.second
     // merge_flag is in the bits of both.
-    both.bits = forward.bits &+ backward.bits &- 16 &+ Self.directionBits.both
+    both.bits = forward.bits &+ backward.bits &- motionBits.mergeFlag &+ directionBits(block).both
     both.cost = satd(both.unit.motion, block) &+ costSATD(bits: both.bits)
     var single = forward.cost <= backward.cost ? forward : backward
-    single.bits &+= Self.directionBits.one
-    single.cost &+= costSATD(bits: Self.directionBits.one)
+    let direction = directionBits(block).one &+ bits(
+      forward.cost <= backward.cost ? 0 : 1, Contexts.interPrediction &+ 4)
+    single.bits &+= direction
+    single.cost &+= costSATD(bits: direction)
     return both.cost < single.cost ? both : single
   }
 
-  /// The bits of a component of a vector difference, in sixteenths (9.3.3.5: EG1 after two flags).
-  @inline(__always) private static func bits(_ difference: Int) -> Int {
-    let magnitude = difference < 0 ? 0 &- difference : difference
-    if magnitude < 2 { return magnitude == 0 ? 10 : 40 }
-    return 64 &+ 32 &* (Int.bitWidth &- 1 &- (magnitude &>> 1).leadingZeroBitCount)
+  /// The bits of inter_pred_idc for one list, but for which one, and for both.
+  private func directionBits(_ block: PredictionBlock) -> (one: Int, both: Int) {
+    let context = Contexts.interPrediction &+ 5 &- block.unitSize.trailingZeroBitCount
+    return (bits(0, context), bits(1, context))
   }
 
-  @inline(__always) private static func bits(_ x: Int, _ y: Int, _ predictor: Motion) -> Int {
-    bits(x &- Int(predictor.x)) &+ bits(y &- Int(predictor.y))
+  @inline(__always) private func bits(_ x: Int, _ y: Int, _ predictor: Motion) -> Int {
+    motionBits.difference(x &- Int(predictor.x)) &+ motionBits.difference(y &- Int(predictor.y))
   }
 
   private static func shape(_ block: PredictionBlock) -> Int32 {
@@ -81,9 +100,11 @@ extension CodingTreeCoder {
     return Int32(shape)
   }
 
-  private func search(
-    _ block: PredictionBlock, _ list: Int, reference: Int, parent: Motion
-  ) -> FoundMotion {
+  private func search(_ block: PredictionBlock, _ list: Int, reference: Int) -> FoundMotion {
+    // Parts begin with the vector of their unit, units with that of the unit that they divide.
+    let log2Size = block.unitSize.trailingZeroBitCount
+    let parentSize = block.mode == .whole ? log2Size &+ 1 : log2Size
+    let parent = parentSize <= 5 ? starts[parentSize, list, reference] : Motion()
     let predictors = motion.predictors(block, list: list, reference: reference)
     let stride = layout.lumaStride
     let source = pixels.source.luma + block.y &* stride + block.x
@@ -106,7 +127,7 @@ extension CodingTreeCoder {
       let cy = min(max((Int(candidate.y) &+ 2) >> 2, minY), maxY)
       if cost != Int.max && cx == x && cy == y { return }
       let sad = Int(Kernels.sad(kernels, shape, source, stride, plane + cy &* stride + cx, stride))
-      let total = sad &+ costSATD(bits: Self.bits(cx &* 4, cy &* 4, predictors.0))
+      let total = sad &+ costSATD(bits: bits(cx &* 4, cy &* 4, predictors.0))
       if total < cost {
         cost = total
         x = cx
@@ -124,7 +145,7 @@ extension CodingTreeCoder {
 
     // A diamond: wide steps while they help, then single ones.
     var costs: (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-    var step = 2
+    var step = parent.reference < 0 ? settings.searchStride : 2
     var left = settings.searchSteps
     while left > 0 {
       left &-= 1
@@ -140,7 +161,7 @@ extension CodingTreeCoder {
       let (px, py) = (x, y)
       func take(_ sad: Int32, _ dx: Int, _ dy: Int) {
         let total =
-          Int(sad) &+ costSATD(bits: Self.bits((px &+ dx) &* 4, (py &+ dy) &* 4, predictors.0))
+          Int(sad) &+ costSATD(bits: bits((px &+ dx) &* 4, (py &+ dy) &* 4, predictors.0))
         if total < cost {
           cost = total
           x = px &+ dx
@@ -153,10 +174,12 @@ extension CodingTreeCoder {
       take(costs.3, step, 0)
       if x == px && y == py {
         if step == 1 { break }
-        step = 1
+        step &>>= 1
       }
     }
-    return refine(block, list, reference, x &* 4, y &* 4, predictors)
+    let found = refine(block, list, reference, x &* 4, y &* 4, predictors)
+    if block.mode == .whole { starts[log2Size, list, reference] = found.unit.motion[list] }
+    return found
   }
 
   /// Refines a vector of whole samples by half and quarter samples.
@@ -171,7 +194,7 @@ extension CodingTreeCoder {
       var candidate = Motion(reference: Int16(truncatingIfNeeded: reference))
       candidate.x = Int16(truncatingIfNeeded: cx)
       candidate.y = Int16(truncatingIfNeeded: cy)
-      return satd(candidate, list, block, source) &+ costSATD(bits: Self.bits(cx, cy, predictors.0))
+      return satd(candidate, list, block, source) &+ costSATD(bits: bits(cx, cy, predictors.0))
     }
     var cost = total(x, y)
     for (step, rounds) in [(2, settings.halfRounds), (1, settings.quarterRounds)] {
@@ -214,8 +237,8 @@ extension CodingTreeCoder {
     found.unit.motion[list] = Motion(
       x: Int16(truncatingIfNeeded: x), y: Int16(truncatingIfNeeded: y),
       reference: Int16(truncatingIfNeeded: reference))
-    let bits0 = Self.bits(x, y, predictors.0)
-    let bits1 = Self.bits(x, y, predictors.1)
+    let bits0 = bits(x, y, predictors.0)
+    let bits1 = bits(x, y, predictors.1)
     let predictor = bits1 < bits0 ? predictors.1 : predictors.0
     let difference = VectorDifference(
       predictor: bits1 < bits0 ? 1 : 0, x: Int16(truncatingIfNeeded: x &- Int(predictor.x)),
@@ -223,7 +246,7 @@ extension CodingTreeCoder {
     if list == 0 { found.unit.first = difference } else { found.unit.second = difference }
     let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
     let referenceBits = count > 1 ? 16 &* min(reference &+ 1, count &- 1) : 0
-    found.bits = min(bits0, bits1) &+ 32 &+ referenceBits
+    found.bits = min(bits0, bits1) &+ motionBits.mergeFlag &+ 16 &+ referenceBits
     found.cost = cost &- costSATD(bits: bits0) &+ costSATD(bits: found.bits)
     return found
   }

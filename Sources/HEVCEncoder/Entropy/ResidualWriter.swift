@@ -5,41 +5,18 @@ import VideoEncoding
 
 /// Writes residual_coding() (7.3.8.11) with sign data hiding and transform skip.
 struct ResidualWriter: BitwiseCopyable {
-  /// ctxIdxMap of 9.3.4.2.5 for 4x4 blocks, then by the pattern of coded neighbouring groups (right
-  /// 1, below 2), 16 positions each.
-  private let significance: UnsafeMutablePointer<UInt8>
-  /// By [scan][position]: the place in a 4x4 group, row * 4 + column.
-  private let places: UnsafeMutablePointer<UInt8>
-  /// By [scan][log2Size - 2][position]: the place of a group, row * 8 + column.
-  private let groupPlaces: UnsafeMutablePointer<UInt8>
+  private let tables: ScanTables
   private let kernels: UnsafePointer<OVTHEVCResidualKernels>
 
-  init(kernels: UnsafePointer<OVTHEVCResidualKernels>, memory: inout EncoderMemory) {
+  init(
+    kernels: UnsafePointer<OVTHEVCResidualKernels>, tables: ScanTables
+  ) {
     self.kernels = kernels
-    significance = memory.allocate(UInt8.self, count: 80)
-    places = memory.allocate(UInt8.self, count: 48)
-    groupPlaces = memory.allocate(UInt8.self, count: 768)
-    withUnsafeBytes(of: ovt_hevc_scan4x4) {
-      UnsafeMutableRawBufferPointer(start: places, count: 48).copyBytes(from: $0)
-    }
-    withUnsafeBytes(of: ovt_hevc_scan_groups) {
-      UnsafeMutableRawBufferPointer(start: groupPlaces, count: 768).copyBytes(from: $0)
-    }
-    let map: [UInt8] = [0, 1, 4, 5, 2, 3, 4, 5, 6, 6, 8, 8, 7, 7, 8, 8]
-    for i in 0..<16 { significance[i] = map[i] }
-    for y in 0..<4 {
-      for x in 0..<4 {
-        let at = 16 + y * 4 + x
-        significance[at] = x + y == 0 ? 2 : x + y < 3 ? 1 : 0
-        significance[at + 16] = y == 0 ? 2 : y == 1 ? 1 : 0
-        significance[at + 32] = x == 0 ? 2 : x == 1 ? 1 : 0
-        significance[at + 48] = 2
-      }
-    }
+    self.tables = tables
   }
 
   /// The group of a last position (7.4.9.11: last_sig_coeff_x_prefix or last_sig_coeff_y_prefix).
-  @inline(__always) private static func lastPrefix(_ position: Int) -> Int {
+  @inline(__always) static func lastPrefix(_ position: Int) -> Int {
     if position < 4 { return position }
     let log2 = Int.bitWidth - 1 - position.leadingZeroBitCount
     return 2 &* log2 &+ (position >> (log2 &- 1) & 1)
@@ -118,8 +95,8 @@ struct ResidualWriter: BitwiseCopyable {
     kernels.pointee.describe(levels, Int32(log2Size), &info)
     let groups = info.groups
     let size = 1 &<< log2Size
-    let groupOrder = groupPlaces + (scan &* 4 + log2Size &- 2) &* 64
-    let inGroup = places + scan &* 16
+    let groupOrder = tables.groupPlaces + (scan &* 4 + log2Size &- 2) &* 64
+    let inGroup = tables.places + scan &* 16
 
     // The last group in scan order that has a level.
     var lastGroup = 1 &<< (2 &* (log2Size &- 2)) &- 1
@@ -152,7 +129,7 @@ struct ResidualWriter: BitwiseCopyable {
         }
         // The group of the first coefficient counts as coded, whether it has a level or not.
         isCoded = true
-        let sigMap = significance + (log2Size == 2 ? 0 : 16 + 16 &* (right | below &<< 1))
+        let sigMap = tables.significance + (log2Size == 2 ? 0 : 16 + 16 &* (right | below &<< 1))
         var sigOffset = significanceBase
         if log2Size > 2 {
           if isChroma {

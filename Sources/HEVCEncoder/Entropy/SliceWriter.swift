@@ -11,7 +11,8 @@ struct SliceWriter: BitwiseCopyable {
   let residual: ResidualWriter
   private let width: Int
   private let height: Int
-  private let contexts: UnsafeMutablePointer<UInt8>
+  /// The context variables, as the slice data so far leaves them.
+  let contexts: UnsafeMutablePointer<UInt8>
   /// The context variables after the second coding tree unit of a row (TableStateIdxWpp, 9.3.1).
   private let synchronised: UnsafeMutablePointer<UInt8>
   /// Where the substream of each row ends.
@@ -57,7 +58,7 @@ struct SliceWriter: BitwiseCopyable {
     contexts = memory.allocate(UInt8.self, count: Contexts.count)
     synchronised = memory.allocate(UInt8.self, count: Contexts.count)
     rowEnds = memory.allocate(Int.self, count: (height + 31) / 32)
-    residual = ResidualWriter(kernels: kernels, memory: &memory)
+    residual = ResidualWriter(kernels: kernels, tables: ScanTables(memory: &memory))
     start = payload
     end = payload + capacity
     engine = CABACEngine(contexts: contexts, at: payload, end: end)

@@ -28,6 +28,8 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   /// One of each thread.
   private let coders: UnsafeMutablePointer<CodingTreeCoder<Sample>>
   private let threads: Int
+  /// What bins cost; set while no thread works.
+  private let costs: ContextCosts
   private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
   private let map: PictureMap
@@ -79,13 +81,14 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       configuration.deblocking
       ? Deblocking(kernels: kernels, layout: layout, map: map, memory: &memory) : nil
     progress = RowProgress(rows: bits.rows)
+    costs = ContextCosts(memory: &memory)
     coders = memory.allocate(CodingTreeCoder<Sample>.self, count: threads)
     for i in 0..<threads {
       (coders + i).initialize(
         to: CodingTreeCoder(
           kernels: kernels, map: map, picture: picture, pixels: pixels,
           configuration: configuration, layout: layout, tree: ring.tree(row: 0, column: 0),
-          memory: &memory))
+          costs: costs, memory: &memory))
     }
     rowBits = memory.allocate(Int32.self, count: blockRows + 1)
     rowQP = memory.allocate(Int.self, count: bits.rows)
@@ -109,8 +112,11 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     statistics = PictureStatistics()
     lastQP = plan.qp
     progress.reset()
+    costs.load(plan.header.kind, qp: plan.qp)
     for i in 0..<threads {
       coders[i].settings = settings
+      coders[i].motionBits = MotionBits(costs)
+      coders[i].blocks.optimisesLevels = settings.optimisesLevels
       coders[i].isIntraSlice = plan.isKeyFrame
       coders[i].motion.picture = picture
       coders[i].pixels = pixels
@@ -125,6 +131,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   /// Ends the rows of a picture that all threads have returned from.
   func end() {
     bits.finish(isIntra: plan.isKeyFrame)
+    costs.store(plan.header.kind, writer.pointee.contexts)
     for row in 0..<bits.rows {
       if plan.blockOffsets == nil {
         statistics.lowestQP = min(statistics.lowestQP, rowQP[row])

@@ -19,7 +19,8 @@ struct TransformSkipTests {
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTHEVCKernels8.self, count: 1)
     _ = OVTHEVCKernels8.fill(kernels, ovt_cpu_detect())
-    let coder = BlockCoder<UInt8>(kernels: kernels, memory: &memory)
+    let coder = BlockCoder<UInt8>(
+      kernels: kernels, costs: ContextCosts(memory: &memory), memory: &memory)
     let samples = memory.allocate(UInt8.self, count: 16)
     let prediction = memory.allocate(UInt8.self, count: 16)
     let output = memory.allocate(UInt8.self, count: 16)
@@ -27,8 +28,10 @@ struct TransformSkipTests {
     for i in 0..<16 { (samples[i], prediction[i]) = (source[i], 100) }
     var coded = Coded()
     coded.result = coder.code(
-      source: samples, 4, prediction: prediction, 4, output: output, 4, levels: levels, log2Size: 2,
-      qp: qp, deadZone: 171, isDST: isDST, scan: 0, lambda: 0, decisionLambda: 256)
+      TransformBlock(
+        log2Size: 2, qp: qp, deadZone: 171, isDST: isDST, codedFlag: Contexts.lumaCBF, hasLimit: false,
+        lambda: 256),
+      source: samples, 4, prediction: prediction, 4, output: output, 4, levels: levels)
     coded.levels = (0..<16).map { levels[$0] }
     coded.samples = (0..<16).map { output[$0] }
     return coded
