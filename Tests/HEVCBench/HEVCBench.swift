@@ -16,8 +16,9 @@ import HEVCEncoder
 ///
 /// A number above 51 is a bit rate in bits per second, others are a constant QP, or with `ahead` a
 /// quality. STREAM receives the byte stream. The time is that of all threads. Options are
-/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER`
-/// (the most B pictures in a row), `no-pyramid`, `open`, `aq=STRENGTH`, `no-tree`, `exact` (a constant
+/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file), `aq=STRENGTH` (adaptive
+/// quantisation), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B
+/// pictures in a row), `no-pyramid`, `open`, `no-tree`, `exact` (a constant
 /// QP) and `list` (prints each frame).
 @main struct HEVCBench {
   static func main() throws {
@@ -114,6 +115,9 @@ import HEVCEncoder
     }
     guard options.contains(where: { $0 == "ahead" || $0.hasPrefix("ahead=") }) else {
       configuration.lowLatency.rateControl = quality > 51 ? .averageBitRate(quality) : .constantQP(quality)
+      if let strength = value("aq").flatMap({ Double($0) }) {
+        configuration.lowLatency.adaptiveQuantisation = strength
+      }
       return configuration
     }
     var ahead = HEVCEncoderConfiguration.LookAhead()

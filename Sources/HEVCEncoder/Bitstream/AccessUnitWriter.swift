@@ -109,8 +109,10 @@ struct AccessUnitWriter: ~Copyable {
   ///   - plan: the plan of the picture, with its slice header.
   ///   - configuration: says what is written.
   ///   - sets: the parameter sets.
+  ///   - timing: the messages on the decoder's buffer; nil: none are written.
   mutating func appendLeadingUnits(
-    _ plan: PicturePlan, _ configuration: HEVCEncoderConfiguration, _ sets: HEVCParameterSets
+    _ plan: PicturePlan, _ configuration: HEVCEncoderConfiguration, _ sets: HEVCParameterSets,
+    timing: BufferTiming.Messages? = nil
   ) {
     if configuration.writesAccessUnitDelimiters {
       append(.accessUnitDelimiter, temporalID: UInt8(plan.temporalLayer)) {
@@ -120,17 +122,46 @@ struct AccessUnitWriter: ~Copyable {
         $0.flush()
       }
     }
-    guard plan.isKeyFrame else { return }
+    guard plan.isKeyFrame else {
+      append(timing, plan)
+      return
+    }
     if configuration.writesParameterSets {
       append(.videoParameterSet) { sets.vps.write(to: &$0) }
       append(.sequenceParameterSet) { sets.sps.write(to: &$0) }
       append(.pictureParameterSet) { sets.pps.write(to: &$0) }
     }
+    append(timing, plan)
     var messages: [SupplementalInformation.Message] = []
     if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
     if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
     if !messages.isEmpty {
       append(.prefixSEI) { SupplementalInformation.write(messages, to: &$0) }
+    }
+  }
+
+  /// Appends the messages on the decoder's buffer. Each is alone in its NAL unit.
+  private mutating func append(_ messages: BufferTiming.Messages?, _ plan: PicturePlan) {
+    guard let messages else { return }
+    let layer = UInt8(plan.temporalLayer)
+    if let period = messages.period {
+      append(.prefixSEI, temporalID: layer) { period.write(to: &$0, hrd: messages.hrd) }
+    }
+    append(.prefixSEI, temporalID: layer) { messages.timing.write(to: &$0, hrd: messages.hrd) }
+  }
+
+  /// Appends a filler data NAL unit (7.3.2.8).
+  ///
+  /// - Parameters:
+  ///   - bytes: its size with framing and header, 8 at least.
+  ///   - temporalID: TemporalId of the access unit.
+  mutating func appendFiller(bytes: Int, temporalID: UInt8) {
+    let payload = max(bytes - 6, 2)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: payload) { filler in
+      guard let base = filler.baseAddress else { return }
+      base.update(repeating: 0xFF, count: payload)
+      base[payload - 1] = 0x80
+      append(HEVCNALUnitHeader(type: .fillerData, temporalID: temporalID), payload: base, count: payload)
     }
   }
 

@@ -37,6 +37,15 @@ extension HEVCEncoderConfiguration {
     let rates = isHighTier ? sets.level.high ?? sets.level.main : sets.level.main
     buffer.maximumRate = min(buffer.maximumRate, rates.bitRate * 1000)
     buffer.size = min(buffer.size, rates.cpb * 1000)
+    if options.writesBufferTiming {
+      // The parameter sets give the rate in units of 64 bits per second, and the size in the stream
+      // is larger to make up for the rounding of delays.
+      buffer.maximumRate = max(buffer.maximumRate & ~63, 64)
+      if BufferTiming.size(of: buffer) > rates.cpb * 1000 {
+        buffer.size = max(rates.cpb * 1000 - buffer.maximumRate / 90_000 - 32, 1)
+      }
+    }
+    if case .constant = options.rate { options.rate = .constant(buffer.maximumRate) }
     options.buffer = buffer
     latency = .lookAhead(options)
   }
@@ -163,7 +172,16 @@ extension HEVCEncoderConfiguration {
       pps.deblocking = control
     }
     pps.allowsListModification = true
-    return HEVCParameterSets(vps: vps, sps: sps, pps: pps, level: streamLevel)
+    var sets = HEVCParameterSets(vps: vps, sps: sps, pps: pps, level: streamLevel)
+    if lookAhead.writesBufferTiming {
+      var fitting = self
+      fitting.fitBuffer(to: sets)
+      if let buffer = fitting.lookAhead.buffer {
+        sets.sps.vui?.timing?.hrd = BufferTiming.parameters(
+          buffer, isConstant: lookAheadSettings.isConstantRate)
+      }
+    }
+    return sets
   }
 
   /// The number of bits of slice_pic_order_cnt_lsb.

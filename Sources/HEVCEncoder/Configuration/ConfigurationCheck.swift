@@ -88,6 +88,9 @@ extension HEVCEncoderConfiguration {
       options.maximumStillPSNR.isFinite && (30...100).contains(options.maximumStillPSNR),
       "A quality of still pictures of \(options.maximumStillPSNR) dB is not in 30...100.")
     try require(
+      options.adaptiveQuantisation.isFinite && (0...2).contains(options.adaptiveQuantisation),
+      "A strength of adaptive quantisation of \(options.adaptiveQuantisation) is not in 0...2.")
+    try require(
       options.longTermReferences >= 0 && options.longTermReferences < maximumReferences,
       "\(options.longTermReferences) long-term references are not in 0..<\(maximumReferences) "
         + "(maximumReferences).")
@@ -124,13 +127,19 @@ extension HEVCEncoderConfiguration {
       same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
       same.lowLatency.sceneChange = new.lowLatency.sceneChange
       same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
+      same.lowLatency.adaptiveQuantisation = new.lowLatency.adaptiveQuantisation
       same.lowLatency.maximumStillPSNR = new.lowLatency.maximumStillPSNR
       changeable =
         "rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the "
         + "response to a new scene, the effort and measurement"
     case .lookAhead:
       same.lookAhead.rate = new.lookAhead.rate
-      same.lookAhead.buffer = new.lookAhead.buffer
+      // What the stream says of its buffer holds to its end, and so does that its rate is constant.
+      if !lookAhead.writesBufferTiming {
+        same.lookAhead.buffer = new.lookAhead.buffer
+      } else if lookAheadSettings.isConstantRate || new.lookAheadSettings.isConstantRate {
+        same.lookAhead.rate = lookAhead.rate
+      }
       same.lookAhead.keyFrameDuration = new.lookAhead.keyFrameDuration
       same.lookAhead.placesKeyFramesAtCuts = new.lookAhead.placesKeyFramesAtCuts
       same.lookAhead.usesOpenGOP = new.lookAhead.usesOpenGOP

@@ -16,6 +16,9 @@ public struct HEVCFrameProperties: Sendable, Equatable {
   public var isDropped = false
   /// The bits of all NAL units, with the four bytes of framing of each.
   public var bits = 0
+  /// The bytes of filler data among them, with framing: what a constant bit rate takes beyond the
+  /// picture.
+  public var fillerBytes = 0
   /// The mean QpY of its samples.
   public var averageQP = 0.0
   /// The lowest QpY of its blocks.

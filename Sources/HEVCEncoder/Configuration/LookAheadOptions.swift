@@ -4,7 +4,8 @@ import VideoEncoding
 extension HEVCEncoderConfiguration {
   /// The options of the mode with look-ahead.
   public struct LookAhead: Sendable, Equatable {
-    /// The bit rate or quality to aim at. A constant rate, which takes filler data, is refused.
+    /// The bit rate or quality to aim at. A constant rate takes a buffer that fills at that rate;
+    /// what pictures leave of it is filler data.
     public typealias Rate = LookAheadRate
     /// The coded picture buffer of a decoder (C.1).
     public typealias Buffer = CodedPictureBuffer
@@ -15,6 +16,10 @@ extension HEVCEncoderConfiguration {
     /// limit. Its rate and size are lowered to those of the stream's level (MaxBR, MaxCPB) where
     /// they exceed them.
     public var buffer: Buffer?
+    /// Whether the stream describes the buffer: HRD parameters in the sequence parameter set, and
+    /// buffering period and picture timing SEI messages. Durations of frames are rounded to frame
+    /// intervals then.
+    public var writesBufferTiming = false
     /// The number of frames, 0 to 250, that are analysed before a frame is coded.
     public var frames = 40
     /// The most B pictures in a row, 0 to 3, at most `frames`; fewer are used at scene cuts, key
@@ -76,8 +81,10 @@ extension HEVCEncoderConfiguration {
   /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples have
   /// QPs of their own.
   var log2QuantisationGroup: Int {
-    guard case .lookAhead = latency, !lookAheadSettings.isConstantQP else { return 5 }
-    return 4
+    switch latency {
+    case .zero(let options): options.adaptiveQuantisation > 0 ? 4 : 5
+    case .lookAhead: lookAheadSettings.isConstantQP ? 5 : 4
+    }
   }
 
   /// Checks the options of the mode with look-ahead.
@@ -92,7 +99,11 @@ extension HEVCEncoderConfiguration {
     case .average(let bits):
       try require(
         (1000...2_000_000_000).contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
-    case .constant: try require(false, "There is no constant bit rate, which takes filler data.")
+    case .constant(let bits):
+      try require(
+        (1000...2_000_000_000).contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
+      try require(
+        options.buffer?.maximumRate == bits, "A constant bit rate needs a buffer that fills at that rate.")
     }
     if let buffer = options.buffer {
       try require(
@@ -100,6 +111,15 @@ extension HEVCEncoderConfiguration {
         "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
       try require(
         (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
+    }
+    if options.writesBufferTiming {
+      try require(options.buffer != nil, "Buffering periods need a buffer.")
+      try require(options.partRate == nil, "A part of a stream has no buffering periods of its own.")
+      if let buffer = options.buffer {
+        try require(
+          Double(buffer.size) <= Double(buffer.maximumRate) * BufferTiming.longestBuffer,
+          "A buffer that takes more than \(BufferTiming.longestBuffer) seconds to fill cannot be described.")
+      }
     }
     try require(
       (0...250).contains(options.frames), "A look-ahead of \(options.frames) frames is not in 0...250.")

@@ -29,6 +29,10 @@ extension HEVCEncoderConfiguration {
     /// fewer bits for the same quality. A QP that a frame's options give (`HEVCFrameOptions.qp`) is
     /// exact.
     public var cascadesQuality = true
+    /// The strength of adaptive quantisation by local variance, 0 (off) to 2: the QP steps for each
+    /// doubling of the variance of 16x16 samples over the mean of the picture. A QP that a frame's
+    /// options give (`HEVCFrameOptions.qp`) is exact.
+    public var adaptiveQuantisation = 0.0
     /// Whether the rate control may drop frames; otherwise it exceeds its target where `maximumQP`
     /// is too low.
     public var allowsFrameDropping = false

@@ -4,7 +4,8 @@ import VideoEncoding
 /// The parts of the configuration that the shared pre-analysis and rate control read.
 extension HEVCEncoderConfiguration {
   /// The settings of the low-latency rate control.
-  var lowLatencySettings: LowLatencySettings {
+  /// - Parameter sets: the parameter sets of the stream.
+  func lowLatencySettings(_ sets: HEVCParameterSets) -> LowLatencySettings {
     let options = lowLatency
     var settings = LowLatencySettings(width: width, height: height, frameRate: frameRate)
     settings.rate = options.rateControl
@@ -15,7 +16,21 @@ extension HEVCEncoderConfiguration {
     settings.dataRateLimits = dataRateLimits
     settings.allowsFrameDropping = options.allowsFrameDropping
     settings.cheapestBlock = Self.cheapestBlock
+    settings.keyFrameHeaders = keyFrameHeaders(sets)
     return settings
+  }
+
+  /// The bits of a key frame besides its coding tree units: start codes, delimiter and slice header,
+  /// and what `AccessUnitWriter.appendLeadingUnits` writes.
+  private func keyFrameHeaders(_ sets: HEVCParameterSets) -> Double {
+    var bytes = 32
+    if writesParameterSets {
+      for unit in [sets.vps.nalUnit, sets.sps.nalUnit, sets.pps.nalUnit] { bytes += unit.count + 4 }
+    }
+    // Framing and NAL unit header, then type, size and payload of each message, and trailing bits.
+    let payloads = [masteringDisplay, contentLightLevel].compactMap(\.?.count)
+    if !payloads.isEmpty { bytes += 7 + payloads.reduce(0) { $0 + $1 + 2 } }
+    return Double(bytes * 8)
   }
 
   /// The bits of 16x16 samples at least: a coding tree unit of 32x32 samples is four such blocks,

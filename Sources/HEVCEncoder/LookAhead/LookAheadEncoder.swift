@@ -14,12 +14,14 @@ final class LookAheadEncoder: EncodingStrategy {
   /// The pictures with 8 bits per sample, for the pre-analysis.
   private var eightBits = EightBitView()
   /// Decides which picture is coded next, as which type and with which QP.
-  private var planner: LookAheadPlanner
+  var planner: LookAheadPlanner
   /// The pictures between input and coding.
-  private var queue: LookAheadQueue { planner.queue }
+  var queue: LookAheadQueue { planner.queue }
   /// The decoding order, reference lists, and the pictures that are kept.
   private var order: StreamOrder
-  private var output: AccessUnitWriter
+  var output: AccessUnitWriter
+  /// The contents of the messages on the decoder's buffer; nil where the stream has none.
+  var timing: BufferTiming?
   /// Chooses the effort of each picture by the encoding time.
   private var effortControl: EffortControl
   /// Owns the memory of `blockOffsets` and `evenShares`.
@@ -27,18 +29,18 @@ final class LookAheadEncoder: EncodingStrategy {
   /// The QP offset of each block of 16x16 samples of the present picture.
   private let blockOffsets: UnsafeMutablePointer<Int8>
   /// For each row of 16 luma rows, an equal share of the bits of a picture.
-  private let evenShares: UnsafeMutablePointer<Float>
+  let evenShares: UnsafeMutablePointer<Float>
   /// The index in the pool of the last coded picture; nil before the first.
   private(set) var lastPicture: Int?
   /// The number of the next picture, as `queue` counts them.
   private var nextIndex: UInt64 = 0
   /// The number of frames that were output.
-  private var codedCount: UInt64 = 0
+  var codedCount: UInt64 = 0
   /// The seconds that the pre-analysis of the newest picture took, until they are added to the
   /// encoding time of a frame.
   private var preAnalysisTime = 0.0
   /// The number of pictures that were coded again to fit the buffer; for tests.
-  private(set) var recodedPictures = 0
+  var recodedPictures = 0
   let reorderingDepth: Int
 
   /// The statistics of the pictures coded so far, for a next pass, without those that
@@ -80,6 +82,7 @@ final class LookAheadEncoder: EncodingStrategy {
       configuration.lookAheadSettings, frames: configuration.lookAhead.frames,
       queue: LookAheadQueue(geometry, analysis: analysis, weighs: false, keepsSourceTypes: false),
       pass: pass)
+    timing = BufferTiming(sets.sps, configuration.lookAhead.buffer)
     order = StreamOrder(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
@@ -110,10 +113,11 @@ final class LookAheadEncoder: EncodingStrategy {
 
   /// Changes what may change within a stream; see `HEVCEncoder.reconfigure`.
   func reconfigure(_ new: HEVCEncoderConfiguration) throws {
-    try configuration.checkChange(
-      to: new, in: sets.level, isHighTier: sets.sps.profileTierLevel.profile.isHighTier)
+    try new.validate()
     var fixed = new
     fixed.fitBuffer(to: sets)
+    try configuration.checkChange(
+      to: fixed, in: sets.level, isHighTier: sets.sps.profileTierLevel.profile.isHighTier)
     configuration = fixed
     effortControl.reconfigure(
       effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
@@ -132,7 +136,13 @@ final class LookAheadEncoder: EncodingStrategy {
     coder.keep(source, index: nextIndex)
     nextIndex += 1
     let picture = eightBits.picture(source, kernels: coder.videoKernels)
-    let correction = queue.append(picture, request: options.request, settings: planner.settings)
+    var request = options.request
+    if let timing {
+      // What the rate control counts is what the stream says.
+      let usual = 1 / configuration.frameRate
+      request.duration = timing.roundedToTicks(request.duration ?? usual, usual: usual)
+    }
+    let correction = queue.append(picture, request: request, settings: planner.settings)
     if correction != 0 {
       planner.rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0)
     }
@@ -187,7 +197,7 @@ final class LookAheadEncoder: EncodingStrategy {
     plan.header.qp = plan.qp
     setReferences()
     output.removeAll()
-    output.appendLeadingUnits(plan, configuration, sets)
+    output.appendLeadingUnits(plan, configuration, sets, timing: nextTiming(plan, picture))
     let leading = (units: output.units.count, count: output.count)
     coder.code(
       plan, source: .eightBits(picture.source), index: picture.index, into: target, output: &output)
@@ -204,12 +214,13 @@ final class LookAheadEncoder: EncodingStrategy {
     coder.describe(&properties, plan, references: order.wanted.count + order.wantedL1.count)
     properties.index = picture.index
     properties.effort = effortControl.effort
+    let interval = queue.decodeInterval(codingIndex: codedCount, depth: reorderingDepth)
+    properties.fillerBytes = fill(interval.seconds, isKnown: interval.isKnown, isLast: planned.isLast)
     properties.bits = output.bits
     if configuration.measuresError {
       properties.meanSquaredError = coder.squaredError(
         target, width: configuration.width, height: configuration.height)
     }
-    let interval = queue.decodeInterval(codingIndex: codedCount, depth: reorderingDepth)
     codedCount += 1
     if planner.rateControl.isLimited {
       planner.rateControl.remove(bits: Double(properties.bits), seconds: interval.seconds)
@@ -234,7 +245,7 @@ final class LookAheadEncoder: EncodingStrategy {
 
   /// Sets the QP of a picture to the nearest whole number within the configured range, and the
   /// offsets of its blocks to their own and the fraction that is left.
-  private func setQP(
+  func setQP(
     _ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture, isExact: Bool
   ) {
     plan.qp = planner.wholeQP(qp, picture, isExact: isExact, blockOffsets: blockOffsets)
@@ -250,52 +261,5 @@ final class LookAheadEncoder: EncodingStrategy {
           ReferenceIdentity(order: Int32(truncatingIfNeeded: entry.order)))
       }
     }
-  }
-
-  // MARK: - Buffer
-
-  /// Codes a picture again with a higher QP as long as it does not fit into the decoder's buffer or
-  /// the hard limits.
-  /// - Parameters:
-  ///   - plan: its plan.
-  ///   - planned: the picture, with the bits that are left for it.
-  ///   - leading: the NAL units and bytes before its slice.
-  ///   - target: the index in the pool of its reconstruction.
-  /// - Returns: the QP that it was finally coded with.
-  private func fit(
-    _ plan: inout PicturePlan, _ planned: LookAheadPlanner.PlannedPicture,
-    _ leading: (units: Int, count: Int), _ target: Int
-  ) -> Double {
-    guard planner.rateControl.isLimited, let room = planned.room else { return planned.qp }
-    var qp = planned.qp
-    var attempts = 0
-    // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits.
-    let cap = Double(configuration.maximumQP)
-    let givesWay = cap < 51 && configuration.dataRateLimits.isEmpty
-    while Double(output.bits) > room, attempts < 5 {
-      if givesWay, qp >= cap { break }
-      attempts += 1
-      recodedPictures += 1
-      let over = Double(output.bits) / max(room, 1)
-      qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
-      if !givesWay, attempts >= 4 || qp >= cap {
-        // From here on each unit is coded within the bits that are left; if that fails, all of them
-        // as cheaply as possible.
-        attempts = max(attempts, 4)
-        // A coarse block is better than one that is left out.
-        plan.maximumQP = 51
-        let left = max(room - Double(leading.count * 8), 64)
-        let cheapest = HEVCEncoderConfiguration.cheapestBlock
-        plan.budget = RowBudget(
-          target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
-          cheapest: plan.isKeyFrame ? cheapest.keyFrame : cheapest.other,
-          minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
-      }
-      setQP(&plan, qp, planned.picture, isExact: planned.isExact)
-      plan.header.qp = plan.qp
-      output.truncate(units: leading.units, count: leading.count)
-      coder.recode(plan, into: target, output: &output)
-    }
-    return qp
   }
 }

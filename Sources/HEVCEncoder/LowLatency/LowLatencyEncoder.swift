@@ -18,6 +18,8 @@ final class LowLatencyEncoder {
   private var output: AccessUnitWriter
   private var rateControl: LowLatencyRateControl
   private let preAnalysis: PreAnalysis
+  /// Chooses QP offsets of blocks by local activity.
+  private let activity: ActivityQuantisation
   private var effortControl: EffortControl
   private var cascade = QualityCascade(.constantQP)
   /// The current time in nanoseconds, from any origin.
@@ -66,8 +68,11 @@ final class LowLatencyEncoder {
     output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
-    rateControl = LowLatencyRateControl(configuration.lowLatencySettings, memory: &memory)
+    rateControl = LowLatencyRateControl(configuration.lowLatencySettings(sets), memory: &memory)
     preAnalysis = PreAnalysis(
+      PictureGeometry(width: configuration.width, height: configuration.height),
+      kernels: coder.videoKernels, memory: &memory)
+    activity = ActivityQuantisation(
       PictureGeometry(width: configuration.width, height: configuration.height),
       kernels: coder.videoKernels, memory: &memory)
     effortControl = EffortControl(
@@ -87,7 +92,7 @@ final class LowLatencyEncoder {
     try configuration.checkChange(
       to: new, in: sets.level, isHighTier: sets.sps.profileTierLevel.profile.isHighTier)
     configuration = new
-    rateControl.reconfigure(new.lowLatencySettings)
+    rateControl.reconfigure(new.lowLatencySettings(sets))
     effortControl.reconfigure(
       effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
   }
@@ -144,8 +149,11 @@ final class LowLatencyEncoder {
     output.removeAll()
 
     let isAnalysed = rateControl.needsPreAnalysis || configuration.lowLatency.sceneChange != .none
-    if isAnalysed {
-      preAnalysis.analyse(eightBits.picture(source, kernels: coder.videoKernels))
+    let strength = options.qp == nil ? configuration.lowLatency.adaptiveQuantisation : 0
+    if isAnalysed || strength > 0 {
+      let picture = eightBits.picture(source, kernels: coder.videoKernels)
+      if isAnalysed { preAnalysis.analyse(picture) }
+      if strength > 0 { activity.analyse(picture, strength: strength) }
     }
     let isSceneChange = isAnalysed && preAnalysis.isSceneChange
     buffer.removeDistant(order: order)
@@ -208,6 +216,11 @@ final class LowLatencyEncoder {
       plan.isKeyFrame || plan.isReference && plan.qp <= lastReferenceQP - 2
     if plan.isReference { lastReferenceQP = plan.qp }
     plan.budget = decision.budget
+    plan.minimumQP = configuration.minimumQP
+    plan.maximumQP = configuration.maximumQP
+    if options.qp == nil && configuration.lowLatency.adaptiveQuantisation > 0 {
+      plan.blockOffsets = UnsafePointer(activity.qpOffsets)
+    }
   }
 
   /// Sets the slice header and the reference list of a picture.

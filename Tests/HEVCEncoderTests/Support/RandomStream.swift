@@ -29,6 +29,7 @@ struct RandomStream {
       in: 0..<configuration.maximumReferences, using: &g)
     configuration.lowLatency.allowsNonReferenceFrames = true
     configuration.lowLatency.temporalLayers = Int.random(in: 1...3, using: &g)
+    configuration.lowLatency.adaptiveQuantisation = [0, 0, 0.4, 2][Int(seed / 2 % 4)]
     configuration.lowLatency.allowsFrameDropping = Bool.random(using: &g)
     if Int.random(in: 0..<4, using: &g) == 0 {
       configuration.dataRateLimits = [

@@ -89,9 +89,9 @@ package struct LowLatencyRateControl {
   /// that it is meant to take at most to be sharp at once, and `coarse` that it is meant to take
   /// where that does not suffice. The rest of the room is for what the estimate is wrong by.
   static let changeParts = (most: 0.9, sharp: 0.75, coarse: 0.6)
-  /// The bits of a frame's start codes, delimiter and slice header, and those of a key frame, which
-  /// has parameter sets in addition.
-  static let headers = (frame: 256.0, keyFrame: 1024.0)
+  /// The bits of a frame's start codes, delimiter and slice header; those of a key frame are
+  /// `LowLatencySettings.keyFrameHeaders`.
+  static let frameHeaders = 256.0
   /// The largest number of typical frame intervals for which a pause gives a layer its share of the
   /// rate.
   static let longestGain = 3.0
@@ -425,9 +425,9 @@ package struct LowLatencyRateControl {
   /// Whether hard limits leave too few bits for a frame's headers and its cheapest macroblocks now,
   /// but will leave enough when time has passed.
   func mustWait(isKeyFrame: Bool, allowed: Double?) -> Bool {
-    let headers = LowLatencyRateControl.headers
+    let headers = isKeyFrame ? settings.keyFrameHeaders : LowLatencyRateControl.frameHeaders
     let least =
-      (isKeyFrame ? headers.keyFrame : headers.frame) + Double(rows * columns) * cheapest(isKeyFrame)
+      headers + Double(rows * columns) * cheapest(isKeyFrame)
     guard let allowed, least > allowed else { return false }
     return least
       <= limits.largestFrame(duration: min(duration, usualDuration), afterPause: true) ?? .infinity
