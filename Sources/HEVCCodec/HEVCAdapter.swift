@@ -111,6 +111,7 @@ extension EngineFrame {
     known.temporalLayer = properties.temporalLayer
     known.averageQP = properties.averageQP
     known.highestQP = properties.highestQP
+    known.fillerBytes = properties.fillerBytes
     known.meanSquaredError = properties.meanSquaredError.map {
       (y: $0.luma, cb: $0.cb, cr: $0.cr)
     }

@@ -27,7 +27,8 @@ public enum HEVCCodec {
     var description = describe(encoderID, name: "OpenVideoToolbox")
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .variableRate,
-      .lookAhead, .lookAheadByDefault, .frameDelayLimit, .spatialAdaptiveQP, .expectedDuration,
+      .lookAhead, .lookAheadByDefault, .frameDelayLimit, .expectedDuration,
+      .constantRate, .bufferTiming,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
       SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: configuration.looksAhead))
@@ -46,7 +47,7 @@ public enum HEVCCodec {
         SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: false))
       })
     description.features = [
-      .quality, .dataRateLimits, .qpLimits, .baseFrameQP, .referenceCount, .meanSquaredError,
+      .quality, .dataRateLimits, .qpLimits, .spatialAdaptiveQP, .baseFrameQP, .referenceCount, .meanSquaredError,
       .hdrMetadata, .speedPreference, .effort, .threadCount, .queueDelayLimit, .threadIndependence,
     ]
     description.profiles = [.hevcMain, .hevcMain10]

@@ -32,6 +32,7 @@ extension HEVCEncoderConfiguration {
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
 
+    lowLatency.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
     if c.lowLatency == nil {
       lowLatency.sceneChange = .keyFrame
     }
@@ -55,8 +56,8 @@ extension HEVCEncoderConfiguration {
 
   /// Makes the encoder's configuration for a session with a look-ahead.
   init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
-    guard !c.rate.writesBufferTiming, !c.rate.hasFramesBefore, !c.rate.hasFramesAfter else {
-      throw .invalidConfiguration("buffer timing and joined streams are not supported")
+    guard !c.rate.hasFramesBefore, !c.rate.hasFramesAfter else {
+      throw .invalidConfiguration("joined streams are not supported")
     }
     try self.init(c)
     let request = try LookAheadRequest(c)
@@ -64,9 +65,11 @@ extension HEVCEncoderConfiguration {
     keyFrameInterval = request.keyFrameInterval
     if c.pass != nil { encodeTimeShare = nil }
     minimumQP = request.minimumQP
+    if request.replacesLimits { dataRateLimits = [] }
     var options = LookAhead()
     options.rate = request.rate
     options.buffer = request.buffer
+    options.writesBufferTiming = c.rate.writesBufferTiming
     options.keyFrameDuration = request.keyFrameDuration
     options.expectedDuration = request.expectedDuration
     options.adaptiveQuantisation = request.adaptiveQuantisation
@@ -84,6 +87,10 @@ extension HEVCEncoderConfiguration {
     effort = min(effort, request.maximumEffort)
     latency = .lookAhead(options)
   }
+
+  /// The QP steps for each doubling of a block's variance over the picture's mean, without delay: that
+  /// of the H.264 encoder.
+  private static let usualAdaptiveQuantisation = 0.4
 
   /// The number of references with a look-ahead, unless the session names one: with the current
   /// picture and one that waits to be shown, the decoded picture buffer of every level holds them.

@@ -62,10 +62,18 @@ import Testing
     #expect(adapter.engine.configuration.lookAhead.rate == .average(400_000))
   }
 
-  @Test("What takes filler data is refused")
-  func constantRate() {
+  @Test("A constant rate has a buffer, which the stream can describe; joined streams are refused")
+  func constantRate() throws {
+    let constant = Self.settings {
+      $0.rate.mode = .constant(512_000)
+      $0.rate.bufferDuration = 0.5
+      $0.rate.writesBufferTiming = true
+    }
+    let made = try HEVCAdapter(constant, looksAhead: true).engine.configuration.lookAhead
+    #expect(made.rate == .constant(512_000) && made.buffer?.maximumRate == 512_000)
+    #expect(made.writesBufferTiming)
     #expect(throws: CodecError.self) {
-      try HEVCAdapter(Self.settings { $0.rate.mode = .constant(500_000) }, looksAhead: true)
+      try HEVCAdapter(Self.settings { $0.rate.hasFramesAfter = true }, looksAhead: true)
     }
   }
 }
