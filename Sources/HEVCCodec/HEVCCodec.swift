@@ -47,8 +47,9 @@ public enum HEVCCodec {
         SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: false))
       })
     description.features = [
-      .quality, .dataRateLimits, .qpLimits, .spatialAdaptiveQP, .baseFrameQP, .referenceCount, .meanSquaredError,
-      .hdrMetadata, .speedPreference, .effort, .threadCount, .queueDelayLimit, .threadIndependence,
+      .quality, .dataRateLimits, .qpLimits, .spatialAdaptiveQP, .baseFrameQP,
+      .referenceCount, .meanSquaredError, .hdrMetadata, .speedPreference, .effort, .threadCount,
+      .queueDelayLimit, .threadIndependence,
     ]
     description.profiles = [.hevcMain, .hevcMain10]
     let sides = 1...HEVCEncoderConfiguration.largestSide

@@ -16,10 +16,10 @@ import HEVCEncoder
 ///
 /// A number above 51 is a bit rate in bits per second, others are a constant QP, or with `ahead` a
 /// quality. STREAM receives the byte stream. The time is that of all threads. Options are
-/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file), `aq=STRENGTH` (adaptive
-/// quantisation), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B
-/// pictures in a row), `no-pyramid`, `open`, `no-tree`, `exact` (a constant
-/// QP) and `list` (prints each frame).
+/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file), `aq=STRENGTH`
+/// (adaptive quantisation), `references=NUMBER` (4 are kept unless it says otherwise), and `ahead` for
+/// a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B pictures in a row), `no-pyramid`,
+/// `open`, `no-tree`, `exact` (a constant QP) and `list` (prints each frame).
 @main struct HEVCBench {
   static func main() throws {
     let arguments = CommandLine.arguments
@@ -112,6 +112,9 @@ import HEVCEncoder
     configuration.usesWavefronts = options.contains("wavefronts")
     func value(_ name: String) -> String? {
       options.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    if let references = value("references").flatMap({ Int($0) }) {
+      configuration.maximumReferences = references
     }
     guard options.contains(where: { $0 == "ahead" || $0.hasPrefix("ahead=") }) else {
       configuration.lowLatency.rateControl = quality > 51 ? .averageBitRate(quality) : .constantQP(quality)

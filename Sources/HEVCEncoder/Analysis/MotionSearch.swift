@@ -69,8 +69,10 @@ extension CodingTreeCoder {
     both.bits = forward.bits &+ backward.bits &- motionBits.mergeFlag &+ directionBits(block).both
     both.cost = satd(both.unit.motion, block) &+ costSATD(bits: both.bits)
     var single = forward.cost <= backward.cost ? forward : backward
-    let direction = directionBits(block).one &+ bits(
-      forward.cost <= backward.cost ? 0 : 1, Contexts.interPrediction &+ 4)
+    let direction =
+      directionBits(block).one
+      &+ bits(
+        forward.cost <= backward.cost ? 0 : 1, Contexts.interPrediction &+ 4)
     single.bits &+= direction
     single.cost &+= costSATD(bits: direction)
     return both.cost < single.cost ? both : single
