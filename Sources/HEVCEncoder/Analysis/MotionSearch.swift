@@ -147,37 +147,50 @@ extension CodingTreeCoder {
 
     // A diamond: wide steps while they help, then single ones.
     var costs: (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-    var step = parent.reference < 0 ? settings.searchStride : 2
-    var left = settings.searchSteps
-    while left > 0 {
-      left &-= 1
-      guard x &- step >= minX, x &+ step <= maxX, y &- step >= minY, y &+ step <= maxY else { break }
-      let at = plane + y &* stride + x
-      withUnsafeMutablePointer(to: &costs) {
-        $0.withMemoryRebound(to: Int32.self, capacity: 4) {
-          Kernels.sadX4(
-            kernels, shape, source, stride, at - step &* stride, at + step &* stride, at - step,
-            at + step, stride, $0)
+    func descend(from first: Int) {
+      var step = first
+      var left = settings.searchSteps
+      while left > 0 {
+        left &-= 1
+        guard x &- step >= minX, x &+ step <= maxX, y &- step >= minY, y &+ step <= maxY else { break }
+        let at = plane + y &* stride + x
+        withUnsafeMutablePointer(to: &costs) {
+          $0.withMemoryRebound(to: Int32.self, capacity: 4) {
+            Kernels.sadX4(
+              kernels, shape, source, stride, at - step &* stride, at + step &* stride, at - step,
+              at + step, stride, $0)
+          }
+        }
+        let (px, py) = (x, y)
+        func take(_ sad: Int32, _ dx: Int, _ dy: Int) {
+          let total =
+            Int(sad) &+ costSATD(bits: bits((px &+ dx) &* 4, (py &+ dy) &* 4, predictors.0))
+          if total < cost {
+            cost = total
+            x = px &+ dx
+            y = py &+ dy
+          }
+        }
+        take(costs.0, 0, -step)
+        take(costs.1, 0, step)
+        take(costs.2, -step, 0)
+        take(costs.3, step, 0)
+        if x == px && y == py {
+          if step == 1 { break }
+          step &>>= 1
         }
       }
-      let (px, py) = (x, y)
-      func take(_ sad: Int32, _ dx: Int, _ dy: Int) {
-        let total =
-          Int(sad) &+ costSATD(bits: bits((px &+ dx) &* 4, (py &+ dy) &* 4, predictors.0))
-        if total < cost {
-          cost = total
-          x = px &+ dx
-          y = py &+ dy
-        }
-      }
-      take(costs.0, 0, -step)
-      take(costs.1, 0, step)
-      take(costs.2, -step, 0)
-      take(costs.3, step, 0)
-      if x == px && y == py {
-        if step == 1 { break }
-        step &>>= 1
-      }
+    }
+    let start = (x: x, y: y, cost: cost)
+    descend(from: 2)
+    // Where no larger unit was searched and the match is poor, a second descent begins with long
+    // strides: text and patterns have many minima between which these choose badly.
+    let poor = (3 &<< Sample.extraBits) &* block.width &* block.height
+    if cost > poor && parent.reference < 0 {
+      let short = (x: x, y: y, cost: cost)
+      (x, y, cost) = (start.x, start.y, start.cost)
+      descend(from: settings.searchStride)
+      if short.cost <= cost { (x, y, cost) = (short.x, short.y, short.cost) }
     }
     let found = refine(block, list, reference, x &* 4, y &* 4, predictors)
     if block.mode == .whole { starts[log2Size, list, reference] = found.unit.motion[list] }
