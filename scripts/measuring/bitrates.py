@@ -7,7 +7,8 @@ import sys
 
 def curve(points):
     """log(rate) by quality: a monotone cubic through the points (Fritsch and Carlson)."""
-    points = sorted((q, math.log(rate)) for rate, q in points)
+    # Of points of the same quality the one with the fewest bits counts.
+    points = sorted({q: math.log(rate) for rate, q in sorted(points, reverse=True)}.items())
     x = [p[0] for p in points]
     y = [p[1] for p in points]
     steps = [(y[i + 1] - y[i]) / (x[i + 1] - x[i]) for i in range(len(x) - 1)]
