@@ -98,8 +98,24 @@ import VideoToolbox
       let session = try Self.session([:])
       #expect(
         VTSessionSetProperty(
-          session, key: kVTCompressionPropertyKey_ConstantBitRate, value: 1_000_000 as CFNumber)
+          session, key: kVTCompressionPropertyKey_MoreFramesAfterEnd, value: kCFBooleanTrue)
           == kVTPropertyNotSupportedErr)
+    }
+
+    @Test("A constant rate is kept, and the stream can describe the buffer")
+    func constantRate() throws {
+      let rate = 500_000
+      let session = try Self.session([
+        kVTCompressionPropertyKey_ConstantBitRate: rate,
+        kOVTCompressionPropertyKey_WritesBufferTiming: true,
+      ])
+      let samples = try encode(session, Self.clip, count: 120)
+      let stream = annexB(samples)
+      let probe = try StreamProbe(stream, hevc: true)
+      #expect(probe.errors.isEmpty, "\(probe.errors)")
+      let bits = stream.count * 8
+      // Beside the rate there is what the buffer of half a second held at first.
+      #expect(abs(Double(bits) / 4 / Double(rate) - 1) < 0.15)
     }
 
     @Test("Two passes keep the rate within a percent")
