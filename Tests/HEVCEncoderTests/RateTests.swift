@@ -30,6 +30,39 @@ struct RateTests {
     #expect(abs(measured / Double(rate) - 1) < 0.08, "\(measured)")
   }
 
+  /// The bits a second of motion between black bars.
+  private static func letterbox(strength: Double) throws -> Double {
+    var configuration = configuration(rate: 300_000)
+    configuration.lowLatency.adaptiveQuantisation = strength
+    let encoder = try HEVCEncoder(configuration: configuration)
+    let content = Content(kind: .blocks, width: 320, height: 192, seed: 8)
+    var bits = 0
+    for n in 0..<120 {
+      let size = try content.withPicture(n) { picture in
+        var luma = Array(UnsafeBufferPointer(start: picture.luma, count: picture.lumaBytesPerRow * 192))
+        for y in 0..<192 where y < 40 || y >= 152 {
+          for x in 0..<320 { luma[y * picture.lumaBytesPerRow + x] = 16 }
+        }
+        return try luma.withUnsafeBufferPointer { samples in
+          try encoder.encode(
+            SourcePicture(
+              width: 320, height: 192, luma: try #require(samples.baseAddress),
+              lumaBytesPerRow: picture.lumaBytesPerRow, chroma: picture.chroma)
+          ).byteCount
+        }
+      }
+      bits += 8 * (size ?? 0)
+    }
+    return Double(bits) / 4
+  }
+
+  @Test("Adaptive quantisation takes no bits from a picture between black bars", arguments: [0.4, 1, 2])
+  func adaptiveQuantisationUsesTheRate(_ strength: Double) throws {
+    let plain = try Self.letterbox(strength: 0)
+    let adaptive = try Self.letterbox(strength: strength)
+    #expect(adaptive > plain * 0.95, "\(adaptive) \(plain)")
+  }
+
   @Test("The rate changes without a key frame")
   func change() throws {
     var configuration = Self.configuration(rate: 1_200_000)

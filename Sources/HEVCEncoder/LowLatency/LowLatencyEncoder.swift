@@ -189,10 +189,12 @@ final class LowLatencyEncoder {
       isCurtailed = true
     }
     finish(&properties, plan, options, wanted, target)
+    // The plan knows nothing of the offsets of blocks, which do not average to 0 over those that
+    // take bits.
     rateControl.finish(
-      bits: output.bits, qp: properties.averageQP, isKeyFrame: plan.isKeyFrame,
-      isSceneChange: isSceneChange, isCurtailed: isCurtailed, highestQP: properties.highestQP,
-      rowBits: coder.rowBits)
+      bits: output.bits, qp: coder.statistics.meanRowQP, isKeyFrame: plan.isKeyFrame,
+      isSceneChange: isSceneChange, isCurtailed: isCurtailed,
+      highestQP: coder.statistics.highestRowQP, rowBits: coder.rowBits)
     properties.encodeTime = Double(clock() &- start) * 1e-9
     effortControl.record(seconds: properties.encodeTime, interval: options.duration)
     return HEVCEncodedFrame(

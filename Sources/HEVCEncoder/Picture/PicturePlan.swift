@@ -42,4 +42,7 @@ struct PictureStatistics {
   var lastNeeded = 0.0
   var lowestQP = 51
   var highestQP = 0
+  /// The mean and the highest QP of its rows, before the offsets of their blocks.
+  var meanRowQP = 0.0
+  var highestRowQP = 0
 }

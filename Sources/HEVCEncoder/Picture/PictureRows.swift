@@ -133,6 +133,8 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     bits.finish(isIntra: plan.isKeyFrame)
     costs.store(plan.header.kind, writer.pointee.contexts)
     for row in 0..<bits.rows {
+      statistics.meanRowQP += Double(rowQP[row]) / Double(bits.rows)
+      statistics.highestRowQP = max(statistics.highestRowQP, rowQP[row])
       if plan.blockOffsets == nil {
         statistics.lowestQP = min(statistics.lowestQP, rowQP[row])
         statistics.highestQP = max(statistics.highestQP, rowQP[row])
