@@ -166,6 +166,9 @@ extension HEVCEncoderConfiguration {
       throw HEVCEncoderError.invalidPicture(
         "The picture is \(source.width)x\(source.height), the encoder is for \(width)x\(height).")
     }
+    if case .eightBits(let picture) = source, picture.hasFullChroma {
+      throw HEVCEncoderError.invalidPicture("The picture is 4:4:4, and the profile 4:2:0.")
+    }
     guard source.isConsistent else {
       throw HEVCEncoderError.invalidPicture(
         "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
