@@ -12,7 +12,7 @@ enum BitModel {
   /// The constants of the model.
   private static let (x0, g, p) = (73.7, 2.095, 0.735)
   /// The units of a macroblock without residual.
-  static let least = 0.0013
+  private static let least = 0.0013
   /// The bits per unit before anything is known of a stream.
   static let usualRatio = 240.0
 
@@ -45,6 +45,22 @@ enum BitModel {
     return a + (b - a) * part
   }
 
+  /// How much the bits of a picture say of those of others with residual, 0 to 1.
+  ///
+  /// A picture without a residual in the model (black, still, or a fade that weighted prediction
+  /// predicts) says nothing of those that have one.
+  /// - Parameter units: its units at its QP.
+  static func informativeness(_ histogram: ResidualHistogram, units: Double) -> Double {
+    let perMacroblock = units / max(Double(histogram.counts.sum()), 1) - least
+    return min(max(perMacroblock / informativeUnits, 0), 1)
+  }
+
+  /// The units per macroblock, beyond those without residual, from which on a picture counts in
+  /// full.
+  private static let informativeUnits = 0.01
+  /// The informativeness below which nothing is learned from a picture.
+  static let leastInformativeness = 0.01
+
   /// The QP, 0 to 51, at which a picture takes a number of units.
   static func qp(_ histogram: ResidualHistogram, units wanted: Double) -> Double {
     var low = 0
@@ -75,7 +91,7 @@ struct BitRatio {
   /// How much of a picture the factor has been learned from, 0 to 1.
   private var knowledge = 0.0
   /// Whether the factor has been learned from a picture.
-  var isKnown: Bool { knowledge > 0 }
+  var isKnown: Bool { knowledge >= 0.5 }
 
   /// The bits per unit.
   var value: Double { exp2Approx(logarithm) }

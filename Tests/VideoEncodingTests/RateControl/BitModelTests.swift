@@ -61,6 +61,10 @@ import Testing
   @Test("Macroblocks without residual take the same at each QP")
   func macroblocksWithoutResidualTakeTheSame() {
     let nothing = histogram([0: 900])
-    #expect((0...51).allSatisfy { abs(BitModel.units(nothing, $0) - 900 * BitModel.least) < 1e-3 })
+    let units = BitModel.units(nothing, 51)
+    #expect((0...51).allSatisfy { BitModel.units(nothing, $0) == units })
+    #expect(BitModel.informativeness(nothing, units: units) < 1e-3)
+    let some = histogram([0: 500, 18: 400])
+    #expect(BitModel.informativeness(some, units: BitModel.units(some, 26)) == 1)
   }
 }

@@ -17,11 +17,8 @@ extension LookAheadRateControl {
     let own = qp + LookAheadRateControl.offsets[kind]
     if picture.kind != .bidirectional, bits > plannedIntraBits * LookAheadRateControl.coded { shown = qp }
     let units = BitModel.units(final, qp: own + cascaded)
-    // The bits of a picture without a residual in the model (black, still, or a fade that weighted
-    // prediction predicts) say nothing of those that have one.
-    let perMacroblock = units / max(Double(final.counts.sum()), 1) - BitModel.least
-    let informativeness = min(max(perMacroblock / LookAheadRateControl.informativeUnits, 0), 1)
-    if bits > 200, informativeness > 0.01 {
+    let informativeness = BitModel.informativeness(final, units: units)
+    if bits > 200, informativeness > BitModel.leastInformativeness {
       // Near the end, the last pictures are the best guess for those that are left.
       let isFast = elapsed < 1 || isNearEnd
       kinds[kind].ratio.learn(
@@ -31,7 +28,9 @@ extension LookAheadRateControl {
       }
     }
     let meanTreeOffset = own - BitModel.qp(picture.residual, units: BitModel.units(final, qp: own))
-    if meanTreeOffset.isFinite, abs(meanTreeOffset) < 20, informativeness > 0.01 {
+    if meanTreeOffset.isFinite, abs(meanTreeOffset) < 20,
+      informativeness > BitModel.leastInformativeness
+    {
       kinds[kind].meanTreeOffset +=
         (meanTreeOffset - kinds[kind].meanTreeOffset) * (kinds[kind].isFinerKnown ? 0.1 * informativeness : 1)
       if bits > 200 { kinds[kind].isFinerKnown = true }

@@ -137,9 +137,6 @@ package struct LookAheadRateControl {
   /// The longest horizon in seconds behind the look-ahead where the duration of the stream is
   /// known; once more than that has been coded, the horizon may be as long as what was coded.
   static let longestHorizon = 60.0
-  /// The model's units per macroblock from which on a picture counts in full for
-  /// `TypeStatistics.ratio`.
-  static let informativeUnits = 0.01
   /// The QP steps by which the QP must fall until a picture without motion is coded anew. The error
   /// after quantisation is at most half a quantiser step; it exceeds the dead zone of inter
   /// prediction, 5/6 of a step, when the step has become 0.6 of what it was.
@@ -188,7 +185,10 @@ package struct LookAheadRateControl {
       guard picture.bits > 200 else { continue }
       let kind = picture.kind.rawValue
       let units = BitModel.units(picture.residual, qp: picture.qp + LookAheadRateControl.offsets[kind])
-      kinds[kind].ratio.learn(bits: Double(picture.bits), units: units, weight: 0.1)
+      let informativeness = BitModel.informativeness(picture.residual, units: units)
+      guard informativeness > BitModel.leastInformativeness else { continue }
+      kinds[kind].ratio.learn(
+        bits: Double(picture.bits), units: units, weight: 0.1, informativeness: informativeness)
     }
   }
   /// The number of pictures that `learn(_:)` reads.
