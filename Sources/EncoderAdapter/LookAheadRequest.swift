@@ -7,12 +7,14 @@ extension VideoEncoderConfiguration {
   /// wait, or it wants what the low-latency mode has not.
   package var looksAhead: Bool {
     guard lowLatency == nil else { return false }
-    // In this profile the encoder has zero latency alone, which suits streams that may wait too. What
-    // takes a look-ahead is refused.
-    let mayWait = profile != .h264High444Predictive && frameLimit(overhead: 1) != 0
+    // In this profile the encoder has zero latency alone, which suits streams that may wait too. A
+    // rate or a buffer that takes a look-ahead is refused; a number of frames to look ahead, and the
+    // dynamic range of pictures, are hints.
+    let hasFullChroma = profile == .h264High444Predictive
+    let mayWait = !hasFullChroma && frameLimit(overhead: 1) != 0
     if pass != nil || mayWait || rate.writesBufferTiming { return true }
     if rate.hasFramesBefore || rate.hasFramesAfter { return true }
-    if hdr.masteringDisplay != nil || hdr.contentLightLevel != nil { return true }
+    if !hasFullChroma, hdr.masteringDisplay != nil || hdr.contentLightLevel != nil { return true }
     switch rate.mode {
     case .constant, .variable: return true
     case .average, .quality:

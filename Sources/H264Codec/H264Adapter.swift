@@ -72,7 +72,8 @@ extension H264Encoder: PictureEngine {
   ) throws {
     var options = H264FrameOptions()
     options.isKeyFrame = request.isKeyFrame
-    options.qp = request.qp
+    // Without loss there is one QP.
+    options.qp = configuration.isLossless ? nil : request.qp
     options.duration = request.duration
     options.isReference = request.isReference
     options.temporalLayer = request.temporalLayer

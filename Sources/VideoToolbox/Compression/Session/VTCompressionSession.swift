@@ -51,7 +51,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   /// The presentation time of the last frame that was accepted; nil before the first, also of a
   /// pass.
   private var lastTime: CMTime?
-  private var pool: AnyObject?
+  private var pool: (object: AnyObject, format: OSType)?
   private var passes = PassState()
 
   init(
@@ -151,15 +151,17 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     instance.end()
   }
 
-  /// Returns the session's pool. The first call creates it with `make`.
+  /// Returns the session's pool. The first call creates it with `make`, and so does one after the
+  /// profile has changed to one of another pixel format.
   /// - Parameter make: Creates the pool from the attributes of its buffers.
   /// - Returns: Nil after the session was invalidated, or if `make` returns nil.
   func kept<Object: AnyObject>(_ make: (_ attributes: CFDictionary) -> Object?) -> Object? {
     lock.withLock {
       if isInvalid { return nil }
-      if let pool = pool as? Object { return pool }
-      let made = make(sourceAttributes.poolAttributes(width: width, height: height, format: poolFormat))
-      pool = made
+      let format = poolFormat
+      if let pool, pool.format == format, let object = pool.object as? Object { return object }
+      let made = make(sourceAttributes.poolAttributes(width: width, height: height, format: format))
+      pool = made.map { (object: $0, format: format) }
       return made
     }
   }
