@@ -136,6 +136,8 @@ package final class PictureFilter {
 
   /// The description of the graph.
   static func description(_ drawings: [Drawing], matrix: String, format: String) -> String {
+    // The filter converts the pictures to the drawing's sampling of colour.
+    let drawn = format.hasPrefix("nv24") || format.hasPrefix("yuv444") ? "yuva444p" : "yuva420p"
     var text = ""
     var input = "[in]"
     for (index, drawing) in drawings.enumerated() {
@@ -146,7 +148,7 @@ package final class PictureFilter {
         let top = y < 0 ? "H-h\(y)" : "\(y)"
         text +=
           "movie=filename=\(escaped(file)):format_name=\(kind.rawValue),"
-          + "format=rgba,scale=out_color_matrix=\(matrix):out_range=tv,format=yuva420p[picture\(index)];"
+          + "format=rgba,scale=out_color_matrix=\(matrix):out_range=tv,format=\(drawn)[picture\(index)];"
           + "\(input)[picture\(index)]overlay=x=\(left):y=\(top):format=auto\(output);"
       case .subtitles(let file): text += "\(input)subtitles=filename=\(escaped(file))\(output);"
       case .styledSubtitles(let file): text += "\(input)ass=filename=\(escaped(file))\(output);"
