@@ -128,15 +128,17 @@ extension AVAssetWriter {
         trackReports: segment.tracks.compactMap { track in
           guard let first = track.tally.first, let end = track.tally.end else { return nil }
           let sample = track.type == .video ? track.tally.firstSample : nil
-          let offset =
-            MuxerSegment.firstSampleOffset(in: segment.bytes, trackID: UInt32(track.number + 1)) ?? 0
+          let offset = MuxerSegment.firstSampleOffset(
+            in: segment.bytes, trackID: UInt32(track.number + 1))
           return AVAssetSegmentTrackReport(
             trackID: CMPersistentTrackID(track.number + 1), mediaType: track.type,
             earliestPresentationTimeStamp: first + start, duration: end - first,
-            firstVideoSampleInformation: sample.map {
-              AVAssetSegmentReportSampleInformation(
-                presentationTimeStamp: $0.time + start, offset: offset, length: $0.size,
-                isSyncSample: $0.isSync)
+            firstVideoSampleInformation: sample.flatMap { sample in
+              offset.map {
+                AVAssetSegmentReportSampleInformation(
+                  presentationTimeStamp: sample.time + start, offset: $0, length: sample.size,
+                  isSyncSample: sample.isSync)
+              }
             })
         })
     delegate.assetWriter(
