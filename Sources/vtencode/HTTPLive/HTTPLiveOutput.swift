@@ -180,11 +180,11 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       guard !isAbandoned, let files else { return }
       let stream = streams[index]
       guard try stream.take(header, piece), isLive else { return }
-      try alignTargetDurations(besides: stream)
+      let isAligned = try alignTargetDurations(besides: stream)
       if stream.playlist.partTarget != nil {
         stream.setReports(streams.filter { $0 !== stream }.compactMap(\.report))
       }
-      try write(stream, files, endsSegment: piece.endsSegment)
+      try write(stream, files, endsSegment: piece.endsSegment || isAligned)
       guard isComplete else { return }
       if plan.writesManifest, piece.endsSegment {
         try files.replace(manifest(isWhole: false).text(files.names), as: SegmentNames.manifest)
@@ -211,15 +211,19 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     }
   }
 
-  /// Gives all playlists the same target duration (RFC 8216bis, 6.2.4).
-  private func alignTargetDurations(besides written: SegmentStream) throws {
+  /// Gives all playlists the same target duration (RFC 8216bis, 6.2.4), and writes them.
+  /// - Parameter written: a stream whose playlists the caller writes.
+  /// - Returns: whether the target of that stream has changed.
+  private func alignTargetDurations(besides written: SegmentStream) throws -> Bool {
     let target = streams.map(\.playlist.targetDuration).max() ?? 1
+    let hasChanged = written.playlist.targetDuration < target
     for stream in streams where stream.playlist.targetDuration < target {
       stream.setTargetDuration(target)
       if stream !== written, stream.hasSegments, let files {
         try write(stream, files, endsSegment: true)
       }
     }
+    return hasChanged
   }
 
   /// Marks the playlists that have been published as complete.

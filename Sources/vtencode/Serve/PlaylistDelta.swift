@@ -5,11 +5,11 @@
 enum PlaylistDelta {
   /// The tags of media segments (4.4.4), which stand behind those of the whole playlist.
   private static let segmentTags = [
-    "#EXTINF:", "#EXT-X-BYTERANGE:", "#EXT-X-DISCONTINUITY", "#EXT-X-KEY:", "#EXT-X-MAP:",
-    "#EXT-X-PROGRAM-DATE-TIME:", "#EXT-X-GAP", "#EXT-X-BITRATE:", "#EXT-X-PART:",
+    "#EXTINF:", "#EXT-X-BYTERANGE:", "#EXT-X-KEY:", "#EXT-X-MAP:", "#EXT-X-PROGRAM-DATE-TIME:",
+    "#EXT-X-BITRATE:", "#EXT-X-PART:",
   ]
-  /// The tags that count for all segments behind them.
-  private static let lastingTags = ["#EXT-X-MAP:", "#EXT-X-KEY:"]
+  /// Those without a value; other tags begin with the same words.
+  private static let plainSegmentTags: Set<Substring> = ["#EXT-X-DISCONTINUITY", "#EXT-X-GAP"]
 
   private struct Segment {
     var lines: [Substring]
@@ -40,7 +40,7 @@ enum PlaylistDelta {
       } else if let part = PlaylistProgress.value(of: "#EXT-X-PART:", in: line) {
         distance += PlaylistProgress.attribute("DURATION", in: part).flatMap { Double($0) } ?? 0
       }
-      let isOfSegment = !line.hasPrefix("#") || segmentTags.contains(where: line.hasPrefix)
+      let isOfSegment = !line.hasPrefix("#") || isSegmentTag(line)
       if segments.isEmpty, pending.isEmpty, !isOfSegment {
         head.append(line)
         continue
@@ -62,6 +62,26 @@ enum PlaylistDelta {
     return assemble(head, segments, skipped: skipped, tail: pending)
   }
 
+  private static func isSegmentTag(_ line: Substring) -> Bool {
+    plainSegmentTags.contains(line) || segmentTags.contains(where: line.hasPrefix)
+  }
+
+  /// What of the skipped segments counts for those behind them: the map and the keys, in their
+  /// order, and tags of the whole playlist that stand between segments, such as EXT-X-DATERANGE.
+  private static func lasting(_ segments: some Sequence<Segment>) -> [Substring] {
+    var lasting: [Substring] = []
+    var isBehindKey = false
+    for line in segments.lazy.flatMap(\.lines) where line.hasPrefix("#") {
+      let isKey = line.hasPrefix("#EXT-X-KEY:")
+      // Several keys in a row are the same key in several formats (4.4.4.4).
+      if isKey, !isBehindKey { lasting.removeAll { $0.hasPrefix("#EXT-X-KEY:") } }
+      if line.hasPrefix("#EXT-X-MAP:") { lasting.removeAll { $0.hasPrefix("#EXT-X-MAP:") } }
+      if isKey || line.hasPrefix("#EXT-X-MAP:") || !isSegmentTag(line) { lasting.append(line) }
+      isBehindKey = isKey
+    }
+    return lasting
+  }
+
   private static func assemble(
     _ head: [Substring], _ segments: [Segment], skipped: Int, tail: [Substring]
   ) -> String {
@@ -73,10 +93,7 @@ enum PlaylistDelta {
       return "#EXT-X-VERSION:\(max(version, 9))"
     }
     lines.append("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)")
-    for tag in lastingTags {
-      let last = segments[..<skipped].lazy.flatMap(\.lines).last { $0.hasPrefix(tag) }
-      if let last { lines.append(String(last)) }
-    }
+    lines += lasting(segments[..<skipped]).map(String.init)
     lines += segments[skipped...].flatMap(\.lines).map(String.init)
     lines += tail.map(String.init)
     return lines.joined(separator: "\n") + "\n"

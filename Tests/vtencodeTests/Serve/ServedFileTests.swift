@@ -153,6 +153,9 @@ import Testing
       playlist.partTarget = 0.5
       playlist.firstNumber = Int.random(in: 0...900, using: &random)
       playlist.map = .init(suffix: "-i.mp4")
+      playlist.kind = Bool.random(using: &random) ? .event : .window
+      playlist.lostDiscontinuities = Int.random(in: 0...3, using: &random)
+      playlist.keyURI = Bool.random(using: &random) ? "k" : nil
       for number in 0..<Int.random(in: 1...30, using: &random) {
         playlist.segments.append(
           MediaPlaylist.Segment(
@@ -181,9 +184,40 @@ import Testing
       #expect(merged.map(\.seconds) == whole.segments.map(\.seconds))
       #expect(merged.map(\.date) == whole.segments.map(\.date))
       #expect(merged.map(\.isDiscontinuous) == whole.segments.map(\.isDiscontinuous))
+      for tag in [
+        "#EXT-X-DISCONTINUITY-SEQUENCE:", "#EXT-X-PLAYLIST-TYPE:", "#EXT-X-INDEPENDENT-SEGMENTS", "#EXT-X-KEY:",
+        "#EXT-X-TARGETDURATION:", "#EXT-X-PART-INF:",
+      ] { #expect(read.value(tag) == whole.value(tag), "\(tag)") }
       #expect(read.openParts.map(\.file) == whole.openParts.map(\.file))
       #expect(read.value("#EXT-X-PRELOAD-HINT:") == whole.value("#EXT-X-PRELOAD-HINT:"))
     }
+  }
+
+  @Test("What counts for later segments stays, in its order: maps, keys in several formats, date ranges")
+  func whatCountsForLaterSegmentsStays() {
+    let text = """
+      #EXTM3U
+      #EXT-X-TARGETDURATION:1
+      #EXT-X-SERVER-CONTROL:CAN-SKIP-UNTIL=6
+      #EXT-X-KEY:METHOD=AES-128,URI="old"
+      #EXT-X-MAP:URI="old.mp4"
+      #EXTINF:1,
+      0.m4s
+      #EXT-X-DATERANGE:ID="a"
+      #EXT-X-KEY:METHOD=SAMPLE-AES,URI="b",KEYFORMAT="b"
+      #EXT-X-KEY:METHOD=SAMPLE-AES,URI="c",KEYFORMAT="c"
+      #EXT-X-MAP:URI="new.mp4"
+      #EXTINF:1,
+      1.m4s
+
+      """ + (2..<9).map { "#EXTINF:1,\n\($0).m4s\n" }.joined()
+    let delta = PlaylistDelta.text(of: text)?.split(separator: "\n").dropFirst(3).prefix(6)
+    #expect(
+      delta.map(Array.init) == [
+        "#EXT-X-SKIP:SKIPPED-SEGMENTS=2", "#EXT-X-DATERANGE:ID=\"a\"",
+        "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"b\",KEYFORMAT=\"b\"",
+        "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"c\",KEYFORMAT=\"c\"", "#EXT-X-MAP:URI=\"new.mp4\"", "#EXTINF:1,",
+      ])
   }
 
   @Test("A playlist that promises too little, or nothing, has no delta update")
