@@ -67,7 +67,8 @@ final class FrameReader {
     let pixelFormat = noiseFilter == nil ? pixelFormat : NoiseFilter.pixelFormat(for: pixelFormat)
     drawing = source.drawings.isEmpty ? nil : PictureFilter(source.drawings)
     if let live = source.live {
-      let hasFullChroma = pixelFormat == CallPictureFormat.full.type
+      let hasFullChroma =
+        pixelFormat == CallPictureFormat.full.type || pixelFormat == kCVPixelFormatType_32BGRA
       feed = try LivePictures(live, sound: source.captured, format: hasFullChroma ? .full : .usual)
     } else if let track = source.video {
       // With another frame rate, the picture that is displayed when the range begins may have begun

@@ -53,10 +53,12 @@ struct Pipeline: Sendable {
     let counter = SampleCounter()
     try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
-      decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep)
+      decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep,
+      hasFullChroma: plan.profile == .high444)
     for rendition in renditions {
       try ResourceLimits.check(
-        decoded: source.decodedSize, encoded: (rendition.width, rendition.height), isDeep: source.isDeep)
+        decoded: source.decodedSize, encoded: (rendition.width, rendition.height), isDeep: source.isDeep,
+        hasFullChroma: plan.profile == .high444)
     }
     let began = SessionTime.now
     let progress = ProgressLine(

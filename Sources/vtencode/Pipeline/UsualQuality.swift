@@ -43,7 +43,10 @@ extension EncodingPlan {
     guard let ceiling else { return }
     let isShort = expectedDuration(of: source).map { $0 <= Self.longestRepeat } ?? false
     guard !isRepeatable || !isShort else { return }
-    guard encoderSupports(kVTCompressionPropertyKey_VBVMaxBitRate, codec.type, encoderID: encoderID) else {
+    // A buffer takes a look-ahead, which 4:4:4 has not.
+    guard profile != .high444,
+      encoderSupports(kVTCompressionPropertyKey_VBVMaxBitRate, codec.type, encoderID: encoderID)
+    else {
       // Without a limit the rate could be any, so the movie gets the bit rate of its size.
       quality = nil
       self.ceiling = nil

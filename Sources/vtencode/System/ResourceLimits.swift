@@ -75,14 +75,17 @@ enum ResourceLimits {
   ///   - decoded: the size of the decoded pictures.
   ///   - encoded: the size of the encoded pictures; nil if none are encoded.
   ///   - isDeep: whether samples have more than 8 bits.
+  ///   - hasFullChroma: whether pictures are 4:4:4.
   ///   - times: how many such runs take place at the same time.
   /// - Throws: a `Failure` if the limit is too low.
   static func check(
-    decoded: (width: Int, height: Int), encoded: (width: Int, height: Int)?, isDeep: Bool, times: Int = 1
+    decoded: (width: Int, height: Int), encoded: (width: Int, height: Int)?, isDeep: Bool,
+    hasFullChroma: Bool = false, times: Int = 1
   ) throws {
     guard isLimited else { return }
     func bytes(_ size: (width: Int, height: Int)) -> Double {
-      Double(size.width) * Double(size.height) * (isDeep ? 3 : 1.5)
+      Double(size.width) * Double(size.height) * (isDeep ? 2 : 1)
+        * (hasFullChroma ? 3 : 1.5)
     }
     let all =
       bytes(decoded) * Double(decodedPictures) + (encoded.map { bytes($0) * Double(encodedPictures) } ?? 0)

@@ -28,6 +28,8 @@ final class WebPeers: @unchecked Sendable {
   private let lock = Lock()
   private var peers: [WebPeer] = []
   private var profile: H264Profile.Kind?
+  /// Whether a key frame has told a profile that WebRTC has no name for.
+  private var isUnknownProfile = false
   private var codec = VideoCodec.h264
   private var hasSound = false
   private var isClosed = false
@@ -55,13 +57,16 @@ final class WebPeers: @unchecked Sendable {
   func answer(_ text: String) throws(Refusal) -> String {
     let offer: PeerDescription
     do { offer = try PeerDescription(text) } catch { throw .offer(error.text) }
-    let (codec, kind, offersSound, isFull) = lock.withLock {
+    let (codec, kind, isUnknown, offersSound, isFull) = lock.withLock {
       removeEnded()
-      return (self.codec, profile, hasSound, isClosed || peers.count >= WebServer.maxClients)
+      return (
+        self.codec, profile, isUnknownProfile, hasSound, isClosed || peers.count >= WebServer.maxClients
+      )
     }
     guard !isFull else { throw .tooMany }
     guard codec == .h264 else { throw .codec(codec) }
     guard let kind else {
+      guard !isUnknown else { throw .offer("the stream's profile of H.264 is none that WebRTC takes") }
       askForKeyFrame()
       throw .noPicture
     }
@@ -95,6 +100,7 @@ final class WebPeers: @unchecked Sendable {
       codec = frame.codec
       if codec == .h264, frame.isKeyFrame, let set = frame.units.first(where: { ($0.first ?? 0) & 31 == 7 }) {
         profile = H264Profile(parameterSet: set)?.kind
+        isUnknownProfile = profile == nil
       }
       removeEnded()
       return peers
