@@ -51,7 +51,9 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   /// The presentation time of the last frame that was accepted; nil before the first, also of a
   /// pass.
   private var lastTime: CMTime?
-  private var pool: (object: AnyObject, format: OSType)?
+  /// The pools by their pixel formats. All live as long as the session: callers need not retain
+  /// them.
+  private var pools: [OSType: AnyObject] = [:]
   private var passes = PassState()
 
   init(
@@ -159,9 +161,9 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     lock.withLock {
       if isInvalid { return nil }
       let format = poolFormat
-      if let pool, pool.format == format, let object = pool.object as? Object { return object }
+      if let pool = pools[format] as? Object { return pool }
       let made = make(sourceAttributes.poolAttributes(width: width, height: height, format: format))
-      pool = made.map { (object: $0, format: format) }
+      pools[format] = made
       return made
     }
   }

@@ -259,4 +259,25 @@ import VideoToolbox
     defer { VTCompressionSessionInvalidate(session) }
     #expect(VTCompressionSessionPrepareToEncodeFrames(session) != noErr)
   }
+
+  @Test("The pool has the format of the profile, also after the profile has changed")
+  func thePoolFollowsTheProfile() throws {
+    let session = try Self.session(Self.encoders[0], 64, 48, [:])
+    func format() throws -> OSType {
+      var made: CVPixelBuffer?
+      let pool = try #require(VTCompressionSessionGetPixelBufferPool(session))
+      CVPixelBufferPoolCreatePixelBuffer(nil, pool, &made)
+      return CVPixelBufferGetPixelFormatType(try #require(made))
+    }
+    let usual = try format()
+    #expect(usual != kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange)
+    for (key, value) in Self.profile {
+      try check(VTSessionSetProperty(session, key: key as CFString, value: value as AnyObject), "\(key)")
+    }
+    #expect(try format() == kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange)
+    try check(
+      VTSessionSetProperty(
+        session, key: kVTCompressionPropertyKey_ProfileLevel, value: kVTProfileLevel_H264_High_AutoLevel), "High")
+    #expect(try format() == usual)
+  }
 }
