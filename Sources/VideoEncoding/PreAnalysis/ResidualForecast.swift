@@ -75,7 +75,9 @@ extension QueuedPicture {
     withUnsafeMutableBytes(of: &histogram.counts) { bytes in
       guard let base = bytes.baseAddress else { return }
       let counts = base.bindMemory(to: Float.self, capacity: ResidualHistogram.bins)
-      for m in 0..<count { ResidualHistogram.add(cost: costs[m], least: least, offset: offsets[m], to: counts) }
+      for m in 0..<count {
+        ResidualHistogram.add(cost: costs[m], least: least, offset: offsets[m], to: counts)
+      }
     }
     return histogram
   }

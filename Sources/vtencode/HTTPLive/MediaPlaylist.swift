@@ -108,7 +108,8 @@ struct MediaPlaylist: Sendable, Equatable {
       // `vtencode serve` leaves out segments that are older than that, which has to be six target
       // durations or more (4.4.3.8).
       lines.append(
-        "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=\(targetDuration * 6),PART-HOLD-BACK=\(holdBack)")
+        "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=\(targetDuration * 6),PART-HOLD-BACK=\(holdBack)"
+      )
       lines.append("#EXT-X-PART-INF:PART-TARGET=\(Self.seconds(partTarget, roundedUp: true))")
     }
     lines += state(names)

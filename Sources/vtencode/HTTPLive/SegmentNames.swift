@@ -66,7 +66,9 @@ struct SegmentNames: Sendable, Equatable {
     let suffix = file.dropFirst(stem.count)
     if suffix == Self.manifest { return true }
     return suffix.wholeMatch(
-      of: /-([0-9]+p|sound)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/) != nil
+      of:
+        /-([0-9]+p|sound)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/
+    ) != nil
   }
 
   /// The files of earlier runs with this playlist. Of names that other files may well have, such as

@@ -158,7 +158,9 @@ final class SegmentStream {
   /// the first segment.
   func texts(_ names: SegmentNames) -> [(suffix: String, text: String)] {
     var texts = [(playlistSuffix, playlist.text(names))]
-    if hasSegments, let suffix = keyFramePlaylistSuffix { texts.append((suffix, playlist.keyFrameText(names))) }
+    if hasSegments, let suffix = keyFramePlaylistSuffix {
+      texts.append((suffix, playlist.keyFrameText(names)))
+    }
     return texts
   }
 

@@ -89,7 +89,8 @@ import Testing
     let folder = try Folder()
     try HTTPLiveTests.makeMovie(in: folder, seconds: 6)
     let run = try CommandLine.vtencode(
-      "streaming", "in.mkv", "--unpaced", "--bitrate", "300k", "--segment-length", "1", "--part-length", "0.4",
+      "streaming", "in.mkv", "--unpaced", "--bitrate", "300k", "--segment-length", "1", "--part-length",
+      "0.4",
       "--window", "3", "--out", "a.m3u8", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     let frames = try Self.check(folder, "a-180p")

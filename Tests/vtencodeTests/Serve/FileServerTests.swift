@@ -159,7 +159,9 @@ import Testing
       #expect(answer.headers.contains("Content-Length: \(delta.utf8.count)\r\n"))
     }
     let asked = try served.ask("/a.m3u8?_HLS_skip=YES", method: "HEAD")
-    #expect(asked.status == 200 && asked.body.isEmpty && asked.headers.contains("Content-Length: \(delta.utf8.count)"))
+    #expect(
+      asked.status == 200 && asked.body.isEmpty
+        && asked.headers.contains("Content-Length: \(delta.utf8.count)"))
     // No other value asks for one, and a playlist that has ended comes whole.
     #expect(try served.ask("/a.m3u8?_HLS_skip=NO").body == whole)
     try served.write(whole + "#EXT-X-ENDLIST\n", "a.m3u8")

@@ -185,7 +185,8 @@ import Testing
       #expect(merged.map(\.date) == whole.segments.map(\.date))
       #expect(merged.map(\.isDiscontinuous) == whole.segments.map(\.isDiscontinuous))
       for tag in [
-        "#EXT-X-DISCONTINUITY-SEQUENCE:", "#EXT-X-PLAYLIST-TYPE:", "#EXT-X-INDEPENDENT-SEGMENTS", "#EXT-X-KEY:",
+        "#EXT-X-DISCONTINUITY-SEQUENCE:", "#EXT-X-PLAYLIST-TYPE:", "#EXT-X-INDEPENDENT-SEGMENTS",
+        "#EXT-X-KEY:",
         "#EXT-X-TARGETDURATION:", "#EXT-X-PART-INF:",
       ] { #expect(read.value(tag) == whole.value(tag), "\(tag)") }
       #expect(read.openParts.map(\.file) == whole.openParts.map(\.file))

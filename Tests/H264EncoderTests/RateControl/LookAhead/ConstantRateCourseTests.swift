@@ -42,7 +42,9 @@ import Testing
   /// The bytes of NAL units of type 12 (7.4.1), counted without the encoder.
   private static func fillerBytes(_ data: [UInt8]) -> Int {
     var starts: [Int] = []
-    for at in 0..<max(data.count - 3, 0) where data[at..<at + 3].elementsEqual([0, 0, 1]) { starts.append(at) }
+    for at in 0..<max(data.count - 3, 0) where data[at..<at + 3].elementsEqual([0, 0, 1]) {
+      starts.append(at)
+    }
     return zip(starts, starts.dropFirst() + [data.count]).reduce(0) { sum, unit in
       data[unit.0 + 3] & 31 == 12 ? sum + unit.1 - unit.0 : sum
     }

@@ -12,13 +12,15 @@ import Testing
   private static func title(_ n: Int) -> PlanarFrame {
     var frame = PlanarFrame(
       width: width, height: height, y: Array(repeating: 90, count: width * height),
-      u: Array(repeating: 120, count: width * height / 4), v: Array(repeating: 130, count: width * height / 4))
+      u: Array(repeating: 120, count: width * height / 4), v: Array(repeating: 130, count: width * height / 4)
+    )
     let letters = SyntheticContent(kind: .windows, width: width, height: height, seed: 2).frame(n)
     for at in (height - 48) * width..<height * width { frame.y[at] = letters.y[at] }
     return frame
   }
 
-  @Test("A new scene after one whose bits were in its lowest rows is as good above as below", arguments: [1, 4])
+  @Test(
+    "A new scene after one whose bits were in its lowest rows is as good above as below", arguments: [1, 4])
   func aNewSceneIsAsGoodEverywhere(_ threads: Int) throws {
     var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 30

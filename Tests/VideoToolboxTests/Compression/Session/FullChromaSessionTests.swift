@@ -277,7 +277,8 @@ import VideoToolbox
     #expect(try format() == kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange)
     try check(
       VTSessionSetProperty(
-        session, key: kVTCompressionPropertyKey_ProfileLevel, value: kVTProfileLevel_H264_High_AutoLevel), "High")
+        session, key: kVTCompressionPropertyKey_ProfileLevel, value: kVTProfileLevel_H264_High_AutoLevel),
+      "High")
     #expect(try format() == usual)
   }
 }
