@@ -19,8 +19,9 @@ extension LookAheadRateControl {
     let units = BitModel.units(final, qp: own + cascaded)
     let informativeness = BitModel.informativeness(final, units: units)
     if bits > 200, informativeness > BitModel.leastInformativeness {
-      // Near the end, the last pictures are the best guess for those that are left.
-      let isFast = elapsed < 1 || isNearEnd
+      // The first second of motion comes when black or a still picture is over. Near the end, the
+      // last pictures are the best guess for those that are left.
+      let isFast = unseen.evidence < 1 || isNearEnd
       kinds[kind].ratio.learn(
         bits: bits, units: units, weight: isFast ? 0.3 : 0.1, informativeness: informativeness)
       for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
