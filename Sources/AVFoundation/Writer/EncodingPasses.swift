@@ -129,6 +129,15 @@ final class EncodingPasses: @unchecked Sendable {
     return nil
   }
 
+  /// Records an error of the encoder. A partial pass is undone then, as the movie is complete.
+  /// - Returns: Whether the current pass is a partial one; otherwise the error is the movie's.
+  func failPart() -> Bool {
+    lock.withLock {
+      current.part?.isFailed = true
+      return current.part != nil
+    }
+  }
+
   /// Ends a pass, and begins the next one if the encoder asks for it.
   /// - Returns: Ranges of the presentation times to encode again, in ascending order and not
   ///   overlapping; nil after the last pass.

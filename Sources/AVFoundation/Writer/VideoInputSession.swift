@@ -284,7 +284,7 @@ final class VideoInputSession: @unchecked Sendable {
         } else {
           output(.success(sample))
         }
-      } else if status != noErr {
+      } else if status != noErr, passes?.failPart() != true {
         output(.failure(Self.error(status)))
       }
       onProgress?()
