@@ -49,8 +49,8 @@ import Testing
     #expect(run.status == 0, "\(run.complaints)")
     #expect(
       folder.contents == [
-        "in.mkv", "talk-180p-0.m4s", "talk-180p-1.m4s", "talk-180p-2.m4s", "talk-180p-init-0.mp4",
-        "talk-180p-iframes.m3u8", "talk-180p.m3u8", "talk.m3u8",
+        "in.mkv", "talk-180p-0.m4s", "talk-180p-1.m4s", "talk-180p-2.m4s", "talk-180p-iframes.m3u8",
+        "talk-180p-init-0.mp4", "talk-180p.m3u8", "talk.m3u8",
       ])
     let playlist = try Self.media(folder, "talk-180p.m3u8")
     #expect(playlist.kind == "VOD" && playlist.targetDuration == 4)
