@@ -115,6 +115,9 @@ final class VideoInputEncoder: InputEncoder, @unchecked Sendable {
         after: time, from: gridStart + keyFrameInterval, every: keyFrameInterval)
       return true
     }
+    // A picture that ends before the session begins is never shown, and would take bits and a place
+    // among the parts that a further pass encodes again.
+    if duration.isNumeric, time + duration <= .zero { return }
     try encoding.encode(image, time: time, duration: duration, forceKeyFrame: isKey)
   }
 
