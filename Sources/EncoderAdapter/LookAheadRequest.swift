@@ -8,13 +8,11 @@ extension VideoEncoderConfiguration {
   package var looksAhead: Bool {
     guard lowLatency == nil else { return false }
     // In this profile the encoder has zero latency alone, which suits streams that may wait too. A
-    // rate or a buffer that takes a look-ahead is refused; a number of frames to look ahead, and the
-    // dynamic range of pictures, are hints.
-    let hasFullChroma = profile == .h264High444Predictive
-    let mayWait = !hasFullChroma && frameLimit(overhead: 1) != 0
+    // rate or a buffer that takes a look-ahead is refused; a number of frames to look ahead is a
+    // suggestion.
+    let mayWait = profile != .h264High444Predictive && frameLimit(overhead: 1) != 0
     if pass != nil || mayWait || rate.writesBufferTiming { return true }
     if rate.hasFramesBefore || rate.hasFramesAfter { return true }
-    if !hasFullChroma, hdr.masteringDisplay != nil || hdr.contentLightLevel != nil { return true }
     switch rate.mode {
     case .constant, .variable: return true
     case .average, .quality:

@@ -30,6 +30,8 @@ extension H264EncoderConfiguration {
 
     colour = c.color.isUnspecified ? nil : c.color
     fullRange = c.isFullRange
+    masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
+    contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
     if let aspect = c.pixelAspect {
       sampleAspectRatio = (UInt16(clamping: aspect.horizontal), UInt16(clamping: aspect.vertical))
     }

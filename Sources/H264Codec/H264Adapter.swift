@@ -22,8 +22,8 @@ extension H264Encoder: PictureEngine {
   package static var usualKeyFrameSeconds: Double { 0 }
 
   /// Bits per second that the level of a call allows at least. A rate that follows a network may
-  /// rise; if the level only allowed the first rate, it would have to change, with a key frame. Level
-  /// 3 allows this rate, and every decoder in use decodes level 3.
+  /// rise; if the level only allowed the first rate, it would have to change, with a key frame.
+  /// Level 3 allows this rate, and every decoder in use decodes level 3.
   private static let levelBitRate = 10_000_000
 
   package static func make(

@@ -32,7 +32,7 @@ public enum H264Codec {
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .constantRate, .variableRate,
       .lookAhead, .lookAheadByDefault,
-      .expectedDuration, .hdrMetadata, .bufferTiming, .joinedBuffers,
+      .expectedDuration, .bufferTiming, .joinedBuffers,
       .severalPictureSets,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
@@ -52,7 +52,7 @@ public enum H264Codec {
     description.features = [
       .quality, .dataRateLimits, .entropyMode, .frameDelayLimit, .spatialAdaptiveQP, .qpLimits, .baseFrameQP,
       .referenceCount, .sliceBytes, .meanSquaredError, .speedPreference, .effort, .threadCount,
-      .queueDelayLimit, .threadIndependence,
+      .queueDelayLimit, .threadIndependence, .hdrMetadata,
     ]
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,

@@ -25,8 +25,6 @@ extension H264EncoderConfiguration {
     options.keyFrameDuration = request.keyFrameDuration
     options.expectedDuration = request.expectedDuration
     options.adaptiveQuantisation = request.adaptiveQuantisation
-    options.masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
-    options.contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
     options.frames = request.frames
     options.maximumBidirectional = request.maximumBidirectional
     options.usesOpenGOP = c.allowsOpenGOP

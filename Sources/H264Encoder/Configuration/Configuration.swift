@@ -66,6 +66,12 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   public var colour: ColorDescription?
   /// Whether samples have the full range (video_full_range_flag, E.2.1).
   public var fullRange = false
+  /// The payload of the mastering display colour volume SEI message, 24 bytes, which is
+  /// written with each key frame; nil: none is written.
+  public var masteringDisplay: [UInt8]?
+  /// The payload of the content light level SEI message, 4 bytes, which is written with
+  /// each key frame; nil: none is written.
+  public var contentLightLevel: [UInt8]?
 
   // MARK: Stream
 
@@ -99,8 +105,8 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   /// Constrained Baseline and High 4:4:4 Predictive profiles.
   public var allowsWeightedPrediction = true
   /// Whether the pictures are coded without loss (qpprime_y_zero_transform_bypass_flag, 8.5.15). It
-  /// takes the High 4:4:4 Predictive profile, a constant QP of 0 and a `maximumQP` of 0, no limits of
-  /// the rate, and no deblocking.
+  /// takes the High 4:4:4 Predictive profile, a constant QP of 0 and a `maximumQP` of 0, no limits
+  /// of the rate, and no deblocking.
   public var isLossless = false
   /// Whether the deblocking filter is used (8.7).
   public var deblocking = true

@@ -52,6 +52,8 @@ extension H264EncoderConfiguration {
     if profile == .constrainedBaseline {
       try require(entropyCoding != .cabac, "The Baseline profile has no CABAC.")
     }
+    try require((masteringDisplay?.count ?? 24) == 24, "A mastering display has 24 bytes.")
+    try require((contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")
     try validateLossless()
     switch latency {
     case .zero(let options): try validateLowLatency(options)

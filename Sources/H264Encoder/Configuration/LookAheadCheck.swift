@@ -33,8 +33,8 @@ extension H264EncoderConfiguration {
       try require(options.part == nil, "A part of a stream has no buffering periods of its own.")
       if let buffer = options.buffer {
         try require(
-          Double(buffer.size) <= Double(buffer.maximumRate) * BufferTiming.longestBuffer,
-          "A buffer of more than \(Int(BufferTiming.longestBuffer)) seconds fits no buffering period.")
+          Double(buffer.size) <= Double(buffer.maximumRate) * BufferClock.longestBuffer,
+          "A buffer of more than \(Int(BufferClock.longestBuffer)) seconds fits no buffering period.")
       }
     }
     if isJoined, let buffer = options.buffer {
@@ -66,8 +66,6 @@ extension H264EncoderConfiguration {
       try require(
         (0...65535).contains(part.pictureID), "An idr_pic_id of \(part.pictureID) is not in 0...65535.")
     }
-    try require((options.masteringDisplay?.count ?? 24) == 24, "A mastering display has 24 bytes.")
-    try require((options.contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")
   }
 
   /// The most B pictures in a row that the profile, the number of references and the look-ahead

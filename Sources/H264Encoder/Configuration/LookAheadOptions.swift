@@ -86,12 +86,6 @@ extension H264EncoderConfiguration {
     /// The duration of the stream in seconds, if known: the rate control then aims at the target at
     /// its end.
     public var expectedDuration: Double?
-    /// The payload of the mastering display colour volume SEI message (24 bytes), which is written
-    /// with each key frame; nil: none is written.
-    public var masteringDisplay: [UInt8]?
-    /// The payload of the content light level SEI message (4 bytes), which is written with each key
-    /// frame; nil: none is written.
-    public var contentLightLevel: [UInt8]?
     /// The part of another stream that the pictures replace; nil: they are a stream of their own.
     public var part: Part?
     /// Whether another stream comes before this one, where several that are encoded independently

@@ -10,8 +10,8 @@ extension H264EncoderConfiguration {
   ///   - new: the new configuration.
   ///   - sps: the sequence parameter set of the stream. It has been written, so the level cannot be
   ///     raised.
-  /// - Throws: `H264EncoderError.invalidConfiguration` if a value of the new configuration is out of
-  ///   range, `.fixedInStream` if anything else differs, `.levelExceeded` if the stream's level
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value of the new configuration is out
+  ///   of range, `.fixedInStream` if anything else differs, `.levelExceeded` if the stream's level
   ///   does not allow the rates.
   func checkChange(to new: H264EncoderConfiguration, in sps: H264SequenceParameterSet) throws {
     try new.validate()

@@ -12,15 +12,7 @@ extension LookAheadEncoder {
     if plan.isOpenKeyFrame {
       output.append(.sei) { H264RecoveryPoint(frameCount: 0, isExact: true).write(to: &$0) }
     }
-    guard plan.isKeyFrame else { return }
-    var messages: [SupplementalInformation.Message] = []
-    if let payload = configuration.lookAhead.masteringDisplay {
-      messages.append(.init(type: 137, payload: payload))
-    }
-    if let payload = configuration.lookAhead.contentLightLevel {
-      messages.append(.init(type: 144, payload: payload))
-    }
-    if !messages.isEmpty { output.append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
+    output.appendDynamicRange(plan, configuration)
   }
 
   /// Appends the buffering period and picture timing messages, if the stream has them.

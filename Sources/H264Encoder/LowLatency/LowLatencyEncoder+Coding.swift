@@ -181,8 +181,8 @@ extension LowLatencyEncoder {
 
   // MARK: - NAL units around the slices
 
-  /// Appends the NAL units that precede the slices: access unit delimiter, parameter sets and
-  /// recovery point, as configured.
+  /// Appends the NAL units that precede the slices: access unit delimiter, parameter sets,
+  /// recovery point and dynamic range, as configured.
   func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
     output.appendLeadingUnits(plan, configuration, sps, CollectionOfOne(pps))
     if plan.startsRefresh {
@@ -191,5 +191,6 @@ extension LowLatencyEncoder {
           to: &$0)
       }
     }
+    output.appendDynamicRange(plan, configuration)
   }
 }

@@ -4,8 +4,8 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// Numbers at the ends of their types, and such as are none, in every setting of the look-ahead face: each is refused, or the
-/// encoder codes with it; `RefusalTests` has those of the other face.
+/// Numbers at the ends of their types, and such as are none, in every setting of the look-ahead
+/// face: each is refused, or the encoder codes with it; `RefusalTests` has those of the other face.
 @Suite struct ExtremeSettingsTests {
   @Test("Sizes that are none have no references", arguments: ints.filter { $0 != 1000 })
   func sizesThatAreNoneHaveNoReferences(size: Int) {
@@ -82,9 +82,9 @@ import Testing
     add("part's rate", ints) { $0.lookAhead.part = .init(rate: $1, pictureID: 3) }
     add("part's picture", ints) { $0.lookAhead.part = .init(rate: 50_000, pictureID: $1) }
     add("bytes of a display", [0, 1, 23, 25, 1000]) {
-      $0.lookAhead.masteringDisplay = [UInt8](repeating: 0, count: $1)
+      $0.masteringDisplay = [UInt8](repeating: 0, count: $1)
     }
-    add("bytes of a level", [0, 1, 5]) { $0.lookAhead.contentLightLevel = [UInt8](repeating: 0, count: $1) }
+    add("bytes of a level", [0, 1, 5]) { $0.contentLightLevel = [UInt8](repeating: 0, count: $1) }
     add("encode time", doubles) { $0.encodeTimeShare = $1 }
     add("threads", ints) { $0.threads = $1 }
     add("slices", ints) { $0.slices = $1 }

@@ -176,8 +176,8 @@ import Testing
     refused { $0.lookAhead.keyFrameDuration = 0 }
     refused { $0.lookAhead.adaptiveQuantisation = 3 }
     refused { $0.lookAhead.expectedDuration = -1 }
-    refused { $0.lookAhead.masteringDisplay = [1] }
-    refused { $0.lookAhead.contentLightLevel = [] }
+    refused { $0.masteringDisplay = [1] }
+    refused { $0.contentLightLevel = [] }
     refused { $0.width = 15 }
 
     let encoder = try LookAheadEncoder(configuration: Self.configuration(64, 64))
