@@ -45,8 +45,8 @@ extension MacroblockCoder {
     return set
   }
 
-  /// Which neighbouring samples a 4x4 block has for intra prediction (6.4.11.4): at the left, above,
-  /// above left and above right.
+  /// Which neighbouring samples a 4x4 block has for intra prediction (6.4.11.4): at the left,
+  /// above, above left and above right.
   ///
   /// - Parameter blkIdx: luma4x4BlkIdx.
   @inline(__always) mutating func neighbours4x4(
@@ -137,8 +137,8 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
-  /// Copies the 13 neighbouring samples of a 4x4 block to an edge (`MacroblockCoder.edge`). Where the row above right is not
-  /// available, the last sample above is repeated (8.3.1.2).
+  /// Copies the 13 neighbouring samples of a 4x4 block to an edge (`MacroblockCoder.edge`). Where
+  /// the row above right is not available, the last sample above is repeated (8.3.1.2).
   ///
   /// - Parameters:
   ///   - at: the block in the reconstruction.
@@ -226,8 +226,8 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
-  /// Copies the 25 neighbouring samples of an 8x8 block to an edge. Where the row above right is not
-  /// available, the last sample above is repeated (8.3.2.2).
+  /// Copies the 25 neighbouring samples of an 8x8 block to an edge. Where the row above right is
+  /// not available, the last sample above is repeated (8.3.2.2).
   ///
   /// - Parameters:
   ///   - at: the block in the reconstruction.

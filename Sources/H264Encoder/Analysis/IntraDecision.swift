@@ -212,8 +212,8 @@ extension MacroblockCoder {
     return pattern
   }
 
-  /// Estimates the bits of the levels of luma, or of all components at 4:4:4; parameters are those of
-  /// `levelBits`.
+  /// Estimates the bits of the levels of luma, or of all components at 4:4:4; parameters are those
+  /// of `levelBits`.
   @inline(__always) private mutating func codedBits(is8x8: Bool, _ pattern: UInt8) -> Int {
     stream.is444
       ? componentLevelBits(is8x8: is8x8, pattern) : levelBits(is8x8: is8x8, pattern)

@@ -113,7 +113,8 @@ extension MacroblockCoder {
       chroma: search.chroma)
   }
 
-  /// The cost of a vector: the distortion of luma, at 4:4:4 of all components, plus lambda times the bits of mvd.
+  /// The cost of a vector: the distortion of luma, at 4:4:4 of all components, plus lambda times
+  /// the bits of mvd.
   ///
   /// - Parameters:
   ///   - search: the block and the measure.

@@ -161,7 +161,7 @@ final class LookAheadEncoder: EncodingStrategy {
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       firstPictureID: configuration.lookAhead.part?.pictureID ?? 0)
     timing = BufferTiming(sps, configuration.lookAhead.buffer)
-    let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
+    let tick = timing?.clock.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
     wholeTick = timing != nil || configuration.isJoined ? tick : nil
     planner = LookAheadPlanner(
       settings, frames: configuration.lookAhead.frames,
@@ -241,7 +241,7 @@ final class LookAheadEncoder: EncodingStrategy {
     var options = options
     if let wholeTick {
       let usual = 1 / configuration.frameRate
-      options.duration = BufferTiming.roundedToTicks(options.duration ?? usual, usual: usual, tick: wholeTick)
+      options.duration = BufferClock.rounded(options.duration ?? usual, usual: usual, tick: wholeTick)
     }
     let correction = queue.append(source, request: options.request, settings: planner.settings)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }

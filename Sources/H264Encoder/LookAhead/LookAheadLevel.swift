@@ -27,7 +27,7 @@ extension H264EncoderConfiguration {
       fitting.fitBuffer(to: sps)
       if let buffer = fitting.lookAhead.buffer {
         sps.vui?.nalHRD = H264HypotheticalDecoder(
-          bitRate: buffer.maximumRate, cpb: BufferTiming.size(of: buffer), isConstantBitRate: isConstantRate)
+          bitRate: buffer.maximumRate, cpb: BufferClock.size(of: buffer), isConstantBitRate: isConstantRate)
       }
     }
     return (sps, pps)
@@ -60,7 +60,7 @@ extension H264EncoderConfiguration {
       // is larger to make up for the rounding of delays.
       fitting.maximumRate &= ~63
       let maximumSize = level.vclCPB(profile: profile)
-      if BufferTiming.size(of: fitting) > maximumSize {
+      if BufferClock.size(of: fitting) > maximumSize {
         fitting.size = max(maximumSize - fitting.maximumRate / 90_000 - 32, 1)
       }
     }

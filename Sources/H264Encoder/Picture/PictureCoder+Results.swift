@@ -30,8 +30,8 @@ extension PictureCoder {
   var highestRowQP: Int { (0..<geometry.heightInMbs).reduce(0) { max($0, Int(rowQP[$1])) } }
 
   /// The mean QP of the rows of the last picture, before the offsets of their macroblocks. These do
-  /// not average to 0 over the macroblocks that take bits: flat ones, which have the lowest offsets,
-  /// take none.
+  /// not average to 0 over the macroblocks that take bits: flat ones, which have the lowest
+  /// offsets, take none.
   var meanRowQP: Double {
     Double((0..<geometry.heightInMbs).reduce(0) { $0 + Int(rowQP[$1]) }) / Double(geometry.heightInMbs)
   }

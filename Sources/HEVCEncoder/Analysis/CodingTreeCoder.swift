@@ -67,7 +67,8 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// QpY and the QP of chroma.
   var qp = 26
   var chromaQP = 26
-  /// The squared error that a bit is worth, in 256ths, and the SATD, in 16ths, of samples as they are.
+  /// The squared error that a bit is worth, in 256ths, and the SATD, in 16ths, of samples as they
+  /// are.
   var lambda = 256
   var lambdaSATD = 16
   /// The offset from the QP of the row for each block of 16x16 samples; nil: there is none.
@@ -232,8 +233,8 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   ///   - x: the position in luma samples.
   ///   - y: the position in luma samples.
   ///   - limit: the cost above which the result does not matter.
-  /// - Returns: the cost, with a bit worth what it is in the coding tree unit: a lower QP makes errors
-  ///   weigh more.
+  /// - Returns: the cost, with a bit worth what it is in the coding tree unit: a lower QP makes
+  ///   errors weigh more.
   private mutating func decideQuarter(_ x: Int, _ y: Int, limit: Int) -> Int {
     let (outerQP, outer) = (qp, lambda)
     setQP(blockQP(x, y, 4))

@@ -33,8 +33,8 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   var optimisesLevels = false
   /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
   var splitThreshold = 24
-  /// Intra prediction is tried in P and B pictures where its least SATD is below that of inter prediction
-  /// times this, in 16ths.
+  /// Intra prediction is tried in P and B pictures where its least SATD is below that of inter
+  /// prediction times this, in 16ths.
   var intraMargin = 16
 
   /// The settings of an effort, 0 (fastest) to 9 (best).

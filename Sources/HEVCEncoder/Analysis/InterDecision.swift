@@ -100,8 +100,8 @@ extension CodingTreeCoder {
 
   // MARK: Coding
 
-  /// Codes the second trial as a merged unit, with its residual and skipped, and keeps the better of
-  /// both.
+  /// Codes the second trial as a merged unit, with its residual and skipped, and keeps the better
+  /// of both.
   /// - Returns: whether its residual is negligible, so that nothing else need be tried.
   private mutating func codeMerge(
     _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock

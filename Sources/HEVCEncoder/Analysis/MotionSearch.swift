@@ -34,8 +34,8 @@ struct SearchStarts: BitwiseCopyable {
   }
 }
 
-/// The search of motion vectors: a diamond by SAD at whole samples, then half and quarter samples by
-/// SATD. Quarter samples are estimated by the mean of the two nearest half samples; the samples
+/// The search of motion vectors: a diamond by SAD at whole samples, then half and quarter samples
+/// by SATD. Quarter samples are estimated by the mean of the two nearest half samples; the samples
 /// that are coded are interpolated as the standard says.
 extension CodingTreeCoder {
   /// Searches vectors in all reference pictures of the effort, in B slices in both lists.
@@ -273,8 +273,8 @@ extension CodingTreeCoder {
     if let plane = planeAt(motion, list, block.x, block.y) {
       return compare(source, plane, layout.lumaStride, block)
     }
-    // The two half samples around a quarter sample; on a diagonal those that are half a sample in one
-    // direction alone.
+    // The two half samples around a quarter sample; on a diagonal those that are half a sample in
+    // one direction alone.
     let (mx, my) = (Int(motion.x), Int(motion.y))
     var (a, b) = (motion, motion)
     if my & 1 == 0 {

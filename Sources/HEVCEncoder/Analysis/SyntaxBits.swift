@@ -27,7 +27,8 @@ struct MotionBits: BitwiseCopyable {
   }
 }
 
-/// The bits of the syntax of coding units but for levels, in sixteenths of a bit, by `ContextCosts`.
+/// The bits of the syntax of coding units but for levels, in sixteenths of a bit, by
+/// `ContextCosts`.
 extension CodingTreeCoder {
   /// The bits of a bin with a context variable.
   @inline(__always) func bits(_ bin: Int, _ context: Int) -> Int { (costs.bits(bin, context) &+ 8) &>> 4 }

@@ -84,7 +84,8 @@ struct AccessUnitWriter: ~Copyable {
     count += writer.count
   }
 
-  /// Appends a NAL unit of headers (a parameter set, an access unit delimiter), of up to 1024 bytes.
+  /// Appends a NAL unit of headers (a parameter set, an access unit delimiter), of up to 1024
+  /// bytes.
   ///
   /// - Parameters:
   ///   - type: nal_unit_type.

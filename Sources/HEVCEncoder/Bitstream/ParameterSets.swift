@@ -41,9 +41,9 @@ extension HEVCEncoderConfiguration {
       // The parameter sets give the rate in units of 64 bits per second, and the size in the stream
       // is larger to make up for the rounding of delays.
       buffer.maximumRate = max(buffer.maximumRate & ~63, 1024)
-      let longest = Double(buffer.maximumRate) * BufferTiming.longestBuffer
+      let longest = Double(buffer.maximumRate) * BufferClock.longestBuffer
       buffer.size = min(buffer.size, Int(longest))
-      if BufferTiming.size(of: buffer) > rates.cpb * 1000 {
+      if BufferClock.size(of: buffer) > rates.cpb * 1000 {
         buffer.size = max(rates.cpb * 1000 - buffer.maximumRate / 90_000 - 32, 1)
       }
     }

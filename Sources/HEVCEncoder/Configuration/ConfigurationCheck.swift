@@ -104,8 +104,8 @@ extension HEVCEncoderConfiguration {
   ///   - new: the new configuration.
   ///   - level: the level of the stream, which has been written.
   ///   - isHighTier: whether the stream is of the High tier.
-  /// - Throws: `HEVCEncoderError.invalidConfiguration` if a value of the new configuration is out of
-  ///   range, `.fixedInStream` if anything else differs, `.levelExceeded` if the stream's level
+  /// - Throws: `HEVCEncoderError.invalidConfiguration` if a value of the new configuration is out
+  ///   of range, `.fixedInStream` if anything else differs, `.levelExceeded` if the stream's level
   ///   does not allow the rates.
   func checkChange(
     to new: HEVCEncoderConfiguration, in level: HEVCLevel, isHighTier: Bool

@@ -29,8 +29,8 @@ extension HEVCEncoderConfiguration {
     /// takes three references.
     public var usesPyramid = true
     /// Whether key frames that are due only by interval or duration are CRA pictures instead of IDR
-    /// pictures, so that the B pictures before them in output order (RASL pictures) may refer to the
-    /// pictures on both sides.
+    /// pictures, so that the B pictures before them in output order (RASL pictures) may refer to
+    /// the pictures on both sides.
     ///
     /// A key frame with no B picture before it is an IDR picture in any case, and so are the first
     /// one, those that the caller requests and those at scene cuts.
@@ -78,8 +78,8 @@ extension HEVCEncoderConfiguration {
   /// + 1). A B picture that is no reference is shown as soon as it is decoded (C.5.2.3).
   var decodedPictureCount: Int { maximumReferences + 1 + (hasPyramid ? 1 : 0) }
 
-  /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples have
-  /// QPs of their own.
+  /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples
+  /// have QPs of their own.
   var log2QuantisationGroup: Int {
     switch latency {
     case .zero(let options): options.adaptiveQuantisation > 0 ? 4 : 5
@@ -117,8 +117,8 @@ extension HEVCEncoderConfiguration {
       try require(options.partRate == nil, "A part of a stream has no buffering periods of its own.")
       if let buffer = options.buffer {
         try require(
-          Double(buffer.size) <= Double(buffer.maximumRate) * BufferTiming.longestBuffer,
-          "A buffer that takes more than \(BufferTiming.longestBuffer) seconds to fill cannot be described.")
+          Double(buffer.size) <= Double(buffer.maximumRate) * BufferClock.longestBuffer,
+          "A buffer that takes more than \(BufferClock.longestBuffer) seconds to fill cannot be described.")
       }
     }
     try require(

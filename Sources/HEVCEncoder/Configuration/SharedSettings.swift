@@ -20,8 +20,8 @@ extension HEVCEncoderConfiguration {
     return settings
   }
 
-  /// The bits of a key frame besides its coding tree units: start codes, delimiter and slice header,
-  /// and what `AccessUnitWriter.appendLeadingUnits` writes.
+  /// The bits of a key frame besides its coding tree units: start codes, delimiter and slice
+  /// header, and what `AccessUnitWriter.appendLeadingUnits` writes.
   private func keyFrameHeaders(_ sets: HEVCParameterSets) -> Double {
     var bytes = 32
     if writesParameterSets {

@@ -5,8 +5,8 @@ import VideoEncoding
 /// Keeps frames within the decoder's buffer, describes it in the stream, and adds filler data where
 /// the bit rate is constant.
 extension LookAheadEncoder {
-  /// The messages on the decoder's buffer of the next picture in decoding order; nil where the stream
-  /// has none.
+  /// The messages on the decoder's buffer of the next picture in decoding order; nil where the
+  /// stream has none.
   func nextTiming(_ plan: PicturePlan, _ picture: QueuedPicture) -> BufferTiming.Messages? {
     guard var timing else { return nil }
     if codedCount > 0 {
@@ -72,8 +72,8 @@ extension LookAheadEncoder {
     guard planner.rateControl.isLimited, let room = planned.room else { return planned.qp }
     var qp = planned.qp
     var attempts = 0
-    // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits or
-    // the stream describes the buffer.
+    // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits
+    // or the stream describes the buffer.
     let cap = Double(configuration.maximumQP)
     let givesWay =
       cap < 51 && configuration.dataRateLimits.isEmpty && !configuration.lookAhead.writesBufferTiming

@@ -140,7 +140,8 @@ final class LookAheadEncoder: EncodingStrategy {
     if let timing {
       // What the rate control counts is what the stream says.
       let usual = 1 / configuration.frameRate
-      request.duration = timing.roundedToTicks(request.duration ?? usual, usual: usual)
+      request.duration = BufferClock.rounded(
+        request.duration ?? usual, usual: usual, tick: timing.clock.tick)
     }
     let correction = queue.append(picture, request: request, settings: planner.settings)
     if correction != 0 {

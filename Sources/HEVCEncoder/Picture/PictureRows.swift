@@ -11,8 +11,8 @@ import VideoEncoding
 /// thread that has decided a row does them, one thread at a time. What is decided depends on
 /// neither the number of threads nor their timing (`RowBits`).
 final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
-  // Sendable: what changes is written while no thread works, by the thread that has taken the row, or
-  // by the one that finishes rows; the progress of rows is atomic.
+  // Sendable: what changes is written while no thread works, by the thread that has taken the row,
+  // or by the one that finishes rows; the progress of rows is atomic.
   /// The picture; set while no thread works.
   var plan = PicturePlan()
   var result: ReferencePicture<Sample>
@@ -211,8 +211,8 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
         coder.pointee.code(x: x, y: y)
       }
       var estimate = 0
-      // Estimates grow with the levels, bits with their logarithms: they hardly exceed 16 for each luma
-      // sample.
+      // Estimates grow with the levels, bits with their logarithms: they hardly exceed 16 for each
+      // luma sample.
       tree.forEachUnit(map, x: x, y: y) {
         estimate &+= min(Int($0.pointee.bits), 256 &<< (2 &* Int($0.pointee.log2Size)))
       }
@@ -256,9 +256,9 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     }
   }
 
-  /// Does what becomes possible when a row is decided. Intra prediction reads unfiltered samples of the
-  /// row above, so that filters follow a row later; offsets are chosen from deblocked samples, so
-  /// that with them writing follows a row later, too.
+  /// Does what becomes possible when a row is decided. Intra prediction reads unfiltered samples of
+  /// the row above, so that filters follow a row later; offsets are chosen from deblocked samples,
+  /// so that with them writing follows a row later, too.
   private func finish(row: Int) {
     setQP(row: row)
     let hasOffsets = plan.header.hasLumaSAO
@@ -300,7 +300,8 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
         line[column] = OffsetParameters()
         continue
       }
-      // The lambda of decisions is lower than what a bit is worth, as their bits are estimated high.
+      // The lambda of decisions is lower than what a bit is worth, as their bits are estimated
+      // high.
       line[column] = offsetDecision.choose(
         x: x, y: y, source: source, planes: result.planes,
         left: column > 0 ? line[column &- 1] : nil, above: row > 0 ? line[column &- columns] : nil,
@@ -312,8 +313,8 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     adaptiveOffset.filter(row: row, result.planes, offsets + row &* bits.columns)
   }
 
-  /// Sets QpY of the units of a row and the difference that is coded (8.6.1): units before the first
-  /// residual of a quantisation group have the predicted QP.
+  /// Sets QpY of the units of a row and the difference that is coded (8.6.1): units before the
+  /// first residual of a quantisation group have the predicted QP.
   private func setQP(row: Int) {
     let inGroup = 1 &<< log2Group &- 1
     if writer.pointee.isSynchronised { lastQP = plan.qp }

@@ -66,8 +66,8 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// levels follow the statistics of transformed blocks less well than the estimate tells.
   private static var skipBits: Int { 96 }
 
-  /// What is added before rounding down where levels are chosen by rate and distortion, in 512ths of
-  /// a step: smaller levels are hardly ever worth their bits.
+  /// What is added before rounding down where levels are chosen by rate and distortion, in 512ths
+  /// of a step: smaller levels are hardly ever worth their bits.
   private static var roundingZone: Int { 205 }
 
   init(kernels: UnsafePointer<Sample.Kernels>, costs: ContextCosts, memory: inout EncoderMemory) {

@@ -7,8 +7,8 @@ import VideoEncoding
 /// Levels are decided in coding order, from the last position of the scan on: each is the rounded
 /// level, one less, or 0, whichever costs least. So is whether a group of 4x4 has levels, where the
 /// last level is, and whether the block has any. Then the level of each group that hides a sign
-/// (9.3.4.3) is changed that costs least. Errors are in squares of 1/256 step of the quantiser, bits
-/// in 256ths by `ContextCosts`.
+/// (9.3.4.3) is changed that costs least. Errors are in squares of 1/256 step of the quantiser,
+/// bits in 256ths by `ContextCosts`.
 struct LevelDecision: BitwiseCopyable {
   /// What the syntax of a block's levels depends on.
   struct Block: BitwiseCopyable {
@@ -58,8 +58,8 @@ struct LevelDecision: BitwiseCopyable {
     var significance: UInt8 = 0
     var greater1: UInt8 = 0
     var greater2: UInt8 = 0
-    /// Bit 0: it has coeff_abs_level_greater1_flag; bit 1: a level before it has greater2_flag; from
-    /// bit 2 on cRiceParam.
+    /// Bit 0: it has coeff_abs_level_greater1_flag; bit 1: a level before it has greater2_flag;
+    /// from bit 2 on cRiceParam.
     var flags: UInt8 = 1
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A picture to encode: progressive, 4:2:0 or 4:4:4, 8 bits per sample. Its samples stay in the caller's
-/// memory, which must be valid and unchanged until `encode` returns: no copy is made.
+/// A picture to encode: progressive, 4:2:0 or 4:4:4, 8 bits per sample. Its samples stay in the
+/// caller's memory, which must be valid and unchanged until `encode` returns: no copy is made.
 public struct SourcePicture {
   /// The layout of the chroma samples in memory.
   public enum Chroma {
-    /// Cb and Cr interleaved (NV12, `420v`; NV24, `444v`): the address of the first Cb sample, and the bytes from
-    /// one row to the next.
+    /// Cb and Cr interleaved (NV12, `420v`; NV24, `444v`): the address of the first Cb sample, and
+    /// the bytes from one row to the next.
     case interleaved(UnsafePointer<UInt8>, bytesPerRow: Int)
     /// Two planes (I420, `y420`; I444): their addresses, and the bytes from one row to the next.
     case planar(cb: UnsafePointer<UInt8>, cbBytesPerRow: Int, cr: UnsafePointer<UInt8>, crBytesPerRow: Int)

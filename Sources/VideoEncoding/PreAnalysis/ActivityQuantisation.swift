@@ -30,8 +30,8 @@ package struct ActivityQuantisation {
   }
 
   /// Fills in the offsets of a picture, relative to the mean of the picture. Macroblocks of one
-  /// value, such as the bars of a letterbox, do not count for the mean: they take no bits, and would
-  /// only shift the offsets of all others.
+  /// value, such as the bars of a letterbox, do not count for the mean: they take no bits, and
+  /// would only shift the offsets of all others.
   /// - Parameters:
   ///   - source: the picture, of which the luma is read.
   ///   - strength: the QP steps for each doubling of the variance, 0 to 2.

@@ -25,7 +25,8 @@ package struct LowLatencySettings {
   /// The bits of a block of 16x16 samples that is coded in the cheapest way, in a key frame and in
   /// other frames.
   package var cheapestBlock = (keyFrame: 8.0, other: 0.125)
-  /// The bits of a key frame's start codes, delimiter, slice header, parameter sets and SEI messages.
+  /// The bits of a key frame's start codes, delimiter, slice header, parameter sets and SEI
+  /// messages.
   package var keyFrameHeaders = 1024.0
 
   /// Creates settings with defaults for everything else.

@@ -3,9 +3,9 @@
 /// The decoder's buffer and the hard limits: the QP at which the pictures to come fit them.
 extension LookAheadRateControl {
   /// Bits that a constant rate aims to leave in the decoder's buffer behind the look-ahead: usually
-  /// `constantRateFullness` of its size, as room for larger and smaller pictures. Towards the end of a stream
-  /// whose duration is known, the fullness that the buffer began with, so that the size of the
-  /// stream corresponds to the rate.
+  /// `constantRateFullness` of its size, as room for larger and smaller pictures. Towards the end
+  /// of a stream whose duration is known, the fullness that the buffer began with, so that the size
+  /// of the stream corresponds to the rate.
   func wantedFullness(_ buffer: BufferState, isEnding: Bool) -> Double {
     if isEnding, let joined, joined.hasFramesAfter { return joined.wanted(buffer) }
     let middle = buffer.size * LookAheadRateControl.constantRateFullness
