@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// On Apple's platforms the real frameworks exist and must not be shadowed. So every product exists everywhere, but
-// reaches a module of Apple's name only where the platform that is built for, whatever the host, lacks it: a client
-// may name products with `condition: .when(platforms: [.linux])` or without, and its `import VideoToolbox` finds the
-// right one. scripts/check-manifest proves it, and pretends for that that this platform has its own.
+// On Apple's platforms the real frameworks exist and must not be shadowed. So every product exists
+// everywhere, but reaches a module of Apple's name only where the platform that is built for,
+// whatever the host, lacks it: a client may name products with `condition: .when(platforms:
+// [.linux])` or without, and its `import VideoToolbox` finds the right one. scripts/check-manifest
+// proves it, and pretends for that that this platform has its own.
 let lackingPlatforms: [Platform] = Context.environment["OVT_PRETEND_APPLE"] == "1" ? [.windows] : [.linux]
 
 // To build and test the engine on any system: `OVT_ENGINE_ALONE=1 swift test`.
 let isEngineAlone = Context.environment["OVT_ENGINE_ALONE"] == "1"
-// The same with the modules that read bytes from outside and their tests: what sanitizers look at in a short build.
+// The same with the modules that read bytes from outside and their tests: what sanitizers look at
+// in a short build.
 let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 
-// Without the subcommands of `vtencode` that use the network, and so without SwiftNIO, which is a fifth of a build, and
-// without the tests: what `make demo` fetches and builds.
+// Without the subcommands of `vtencode` that use the network, and so without SwiftNIO, which is a
+// fifth of a build, and without the tests: what `make demo` fetches and builds.
 let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
 let liveFiles = [
   "HTTPLive/SegmentCipher.swift", "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Peer", "Receive",
@@ -34,7 +36,8 @@ var products: [Product] = [
 ]
 
 var targets: [Target] = [
-  // What encoders of several codecs compute alike. Its folder `shared` has what their own kernels include.
+  // What encoders of several codecs compute alike. Its folder `shared` has what their own kernels
+  // include.
   .target(
     name: "CVideoKernels",
     cSettings: [.define("NDEBUG", .when(configuration: .release)), .headerSearchPath("shared")]
@@ -61,6 +64,8 @@ var targets: [Target] = [
     name: "H264Encoder", dependencies: ["CH264Kernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
   .target(
     name: "HEVCEncoder", dependencies: ["CHEVCKernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
+  // Runs tools whose opinion is asked.
+  .target(name: "ToolSupport", path: "Tests/ToolSupport"),
   // Samples, paths and models for the tests of kernels.
   .target(
     name: "KernelTestSupport", dependencies: ["CVideoKernels"], path: "Tests/KernelTestSupport"),
@@ -85,12 +90,13 @@ var targets: [Target] = [
     name: "HEVCEncoderTests",
     dependencies: [
       "HEVCEncoder", "VideoEncoding", "VideoBitstream", "CVideoKernels", "HEVCReferenceDecoders",
+      "ToolSupport",
     ]),
   .testTarget(
     name: "H264EncoderTests",
     dependencies: [
       "H264Encoder", "VideoEncoding", "VideoBitstream", "CH264Kernels", "CVideoKernels",
-      "H264ReferenceDecoders",
+      "H264ReferenceDecoders", "ToolSupport",
     ]),
 ]
 
@@ -208,8 +214,9 @@ if !isEngineAlone {
       ]),
     .target(name: "UniformTypeIdentifiers", dependencies: ["UniformTypeIdentifiersParts"]),
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
-    // Not named `os`: packages that are built beside ask `canImport(os)` without depending on it, and would see
-    // it or not by the order of the build (docs/compatibility.md tells how `import os` finds it).
+    // Not named `os`: packages that are built beside ask `canImport(os)` without depending on it,
+    // and would see it or not by the order of the build (docs/compatibility.md tells how `import
+    // os` finds it).
     .target(name: "OpenVideoToolboxOS", dependencies: ["OSLog"], path: "Sources/os"),
     .target(name: "_Testing_CoreGraphics"),
     .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics", "CoreGraphicsParts"]),
@@ -241,10 +248,9 @@ if !isEngineAlone {
         "AVFAudio", "VideoToolbox", "FFmpegMedia", "CodecInterface", "MediaToolbox", "UniformTypeIdentifiers",
         "AVFoundationParts",
       ]),
-    // Live H.264 and HEVC over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
+    // Live H.264 and HEVC over datagrams: RTP, RTCP, repair and a network that loses and delays,
+    // without a clock of its own.
     .target(name: "RealTimeTransport", dependencies: ["VideoBitstream"]),
-    // Runs tools whose opinion is asked.
-    .target(name: "ToolSupport", path: "Tests/ToolSupport"),
     // How tests wait.
     .target(name: "TestSupport", dependencies: ["CoreMedia"], path: "Tests/TestSupport"),
     .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport", "ToolSupport"]),
@@ -314,8 +320,8 @@ if !isEngineAlone {
 
 // MARK: - The C interface: one library with the functions of C's headers
 
-// Not built with everything else: scripts/build-c-library sets the variable. Its headers have the names of Apple's
-// frameworks.
+// Not built with everything else: scripts/build-c-library sets the variable. Its headers have the
+// names of Apple's frameworks.
 if Context.environment["OVT_C_INTERFACE"] == "1" {
   products.append(
     .library(name: "OpenVideoToolboxC", type: .dynamic, targets: ["COpenVideoToolboxFunctions"]))

@@ -9,13 +9,13 @@ import H264Encoder
   import Darwin
 #endif
 
-/// Encodes a file of raw pictures with zero latency (I420 or, with `444`, three whole planes; 8 bits)
-/// and prints bits, PSNR and processor time:
+/// Encodes a file of raw pictures with zero latency (I420 or, with `444`, three whole planes; 8
+/// bits) and prints bits, PSNR and processor time:
 ///
 ///     H264Bench FILE WIDTH HEIGHT QP|RATE EFFORT FRAMES [STREAM|- [THREADS [444]]]
 ///
-/// A number above 51 is a bit rate in bits per second, others are a constant QP. STREAM receives the
-/// byte stream. The time is that of all threads. The last PSNR is that of all samples together.
+/// A number above 51 is a bit rate in bits per second, others are a constant QP. STREAM receives
+/// the byte stream. The time is that of all threads. The last PSNR is that of all samples together.
 @main struct H264Bench {
   static func main() throws {
     let arguments = CommandLine.arguments

@@ -10,16 +10,18 @@ import HEVCEncoder
   import Darwin
 #endif
 
-/// Encodes a file of raw 4:2:0 pictures (I420, 8 bits; `deep`: yuv420p10le) and prints bits, PSNR and processor time:
+/// Encodes a file of raw 4:2:0 pictures (I420, 8 bits; `deep`: yuv420p10le) and prints bits, PSNR
+/// and processor time:
 ///
 ///     HEVCBench FILE WIDTH HEIGHT QP|RATE EFFORT FRAMES [STREAM|- [THREADS [OPTION...]]]
 ///
 /// A number above 51 is a bit rate in bits per second, others are a constant QP, or with `ahead` a
 /// quality. STREAM receives the byte stream. The time is that of all threads. Options are
-/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file), `aq=STRENGTH`
-/// (adaptive quantisation), `references=NUMBER` (4 are kept unless it says otherwise), and `ahead` for
-/// a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B pictures in a row), `no-pyramid`,
-/// `open`, `no-tree`, `exact` (a constant QP) and `list` (prints each frame).
+/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file),
+/// `aq=STRENGTH` (adaptive quantisation), `references=NUMBER` (4 are kept unless it says
+/// otherwise), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B
+/// pictures in a row), `no-pyramid`, `open`, `no-tree`, `exact` (a constant QP) and `list` (prints
+/// each frame).
 @main struct HEVCBench {
   static func main() throws {
     let arguments = CommandLine.arguments

@@ -2,7 +2,8 @@
 import Foundation
 import Testing
 
-/// What a person gets wrong: one line that says what to do, a status other than 0, nothing lost, nothing left.
+/// What a person gets wrong: one line that says what to do, a status other than 0, nothing lost,
+/// nothing left.
 @Suite(.serialized) struct BadInputTests {
   /// Checks the promise for one run in `folder`, which must look as before.
   private func expectRefusal(
@@ -64,7 +65,8 @@ import Testing
     try expectRefusal(["transcoding", "."], in: Folder(), saying: "folder")
   }
 
-  /// The index, at the end, is cut off. What has it in front is read as far as it goes: see `DamageTests`.
+  /// The index, at the end, is cut off. What has it in front is read as far as it goes: see
+  /// `DamageTests`.
   @Test(arguments: subcommands) func aMovieWithoutItsIndexIsRefused(subcommand: String) throws {
     let folder = try Folder()
     let whole = folder.path("whole.mp4")
@@ -221,7 +223,8 @@ import Testing
     #expect(try String(contentsOfFile: folder.path("out.mp4"), encoding: .utf8) == "precious")
   }
 
-  /// A limit of the file size stands for a full disk: the system refuses the bytes in the middle of the run.
+  /// A limit of the file size stands for a full disk: the system refuses the bytes in the middle of
+  /// the run.
   @Test(arguments: ["out.mp4", "out.264"]) func aFileSizeLimitLeavesNothingHalfWritten(name: String) throws {
     let folder = try Folder()
     let run = try CommandLine.shell(

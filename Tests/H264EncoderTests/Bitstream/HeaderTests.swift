@@ -1,53 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import ToolSupport
 import VideoBitstream
 
 @testable import H264Encoder
-
-/// Values that `ffmpeg -bsf:v trace_headers` reads from a stream, by the name of the syntax element.
-struct TracedHeaders {
-  var values: [String: [Int]] = [:]
-  var complaints: [String] = []
-
-  subscript(_ name: String) -> [Int] { values[name] ?? [] }
-
-  static var isAvailable: Bool {
-    ["/usr/bin/ffmpeg", "/usr/local/bin/ffmpeg"].contains { FileManager.default.isExecutableFile(atPath: $0) }
-  }
-
-  init(stream: [UInt8]) throws {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("headers-\(UUID()).264")
-    try Data(stream).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "ffmpeg", "-v", "verbose", "-f", "h264", "-i", file.path, "-c", "copy", "-bsf:v", "trace_headers", "-f",
-      "null", "-",
-    ]
-    let pipe = Pipe()
-    process.standardError = pipe
-    process.standardOutput = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    for line in text.split(separator: "\n") {
-      // The slices hold no macroblocks, so that only what the reader of headers says counts.
-      guard line.hasPrefix("[trace_headers") else { continue }
-      if line.contains("rror") || line.contains("nvalid") { complaints.append(String(line)) }
-      guard let equals = line.range(of: " = ", options: .backwards),
-        let close = line.firstIndex(of: "]"), let value = Int(line[equals.upperBound...])
-      else { continue }
-      // "[trace_headers @ 0x...] 24   name   bits = value"; arrays as name[i].
-      let words = line[line.index(after: close)..<equals.lowerBound].split(separator: " ")
-      guard words.count >= 2 else { continue }
-      let name = words[1].split(separator: "[")[0]
-      values[String(name), default: []].append(value)
-    }
-  }
-}
 
 /// Builds NAL units one after another.
 private struct StreamBuilder {
@@ -130,7 +87,7 @@ private struct StreamBuilder {
         bits.flush()
       }
       stream.add(.fillerData, refIDC: 0) { FillerData.write(count: 20, to: &$0) }
-      let traced = try TracedHeaders(stream: stream.bytes)
+      let traced = try TracedHeaders(stream.bytes, format: "h264")
 
       let expected: [String: Int] = [
         "profile_idc": Int(profile.profileIDC),
@@ -211,7 +168,7 @@ private struct StreamBuilder {
       bits.trailingBits()
       bits.flush()
     }
-    let traced = try TracedHeaders(stream: stream.bytes)
+    let traced = try TracedHeaders(stream.bytes, format: "h264")
     #expect(traced["first_mb_in_slice"].last == 15)
     #expect(traced["slice_type"].last == 5)
     #expect(traced["frame_num"].last == 77)
@@ -252,10 +209,10 @@ private struct StreamBuilder {
       bits.flush()
     }
     let (a, b, c) = scalable.bytes
-    // svc_extension_flag, idr_flag, priority_id; no_inter_layer_pred_flag; temporal_id, use_ref_base_pic_flag,
-    // discardable_flag, output_flag, reserved.
+    // svc_extension_flag, idr_flag, priority_id; no_inter_layer_pred_flag; temporal_id,
+    // use_ref_base_pic_flag, discardable_flag, output_flag, reserved.
     #expect(a == 0b1100_1001 && b == 0b1000_0000 && c == 0b0100_1111)
-    let traced = try TracedHeaders(stream: stream.bytes)
+    let traced = try TracedHeaders(stream.bytes, format: "h264")
     #expect(traced["nal_unit_type"].contains(5))
     #expect(traced.complaints.isEmpty)
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import ToolSupport
 
 @testable import H264Encoder
 
-/// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through clause C.1 anew.
+/// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through
+/// clause C.1 anew.
 @Suite struct BufferTimingTests {
   static let (width, height) = (96, 80)
 
@@ -58,7 +60,7 @@ import Testing
       }
       try run.check(count: count, "\(isConstant) \(reorders)")
       let context = "constant \(isConstant), reordered \(reorders), open \(isOpen), \(seconds) s"
-      let traced = try TracedHeaders(stream: run.frames.flatMap(\.data))
+      let traced = try TracedHeaders(run.frames.flatMap(\.data), format: "h264")
       #expect(traced.complaints.isEmpty, "\(context)")
       #expect(run.frames.contains(where: \.properties.isOpenGOP) == isOpen, "\(context)")
       try Self.check(traced, run.frames, lengths, isConstant: isConstant, context)

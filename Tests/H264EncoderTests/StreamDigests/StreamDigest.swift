@@ -21,7 +21,8 @@ struct StreamDigest: CustomStringConvertible, Equatable {
   }
 }
 
-/// A stream with a name whose bytes are compared with those that the encoder produced when the digest was written.
+/// A stream with a name whose bytes are compared with those that the encoder produced when the
+/// digest was written.
 struct DigestedStream: Sendable {
   /// Says what is special about the stream; a key in the file of digests, without spaces.
   let name: String
@@ -75,7 +76,8 @@ extension DigestedStream {
   ///   - name: the key in the file of digests.
   ///   - content: the kind of pictures.
   ///   - frames: how many of them.
-  ///   - passes: how often the same pictures are encoded, each time with the statistics of the time before.
+  ///   - passes: how often the same pictures are encoded, each time with the statistics of the time
+  ///     before.
   ///   - set: changes the configuration from one with a quality of QP 24 at effort 2.
   ///   - options: the options of picture n.
   ///   - change: called before picture n; may reconfigure the encoder.

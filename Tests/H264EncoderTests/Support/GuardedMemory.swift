@@ -8,7 +8,8 @@
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// Bytes between two pages that nobody may touch: a read or write one byte too far ends the process.
+/// Bytes between two pages that nobody may touch: a read or write one byte too far ends the
+/// process.
 final class GuardedMemory {
   enum Side: CaseIterable {
     /// The first byte lies right behind a forbidden page.
@@ -43,8 +44,8 @@ final class GuardedMemory {
 }
 
 extension PlanarFrame {
-  /// The frame as a program may have it whose planes end with their last sample: no padding behind the
-  /// last row, forbidden pages around each plane.
+  /// The frame as a program may have it whose planes end with their last sample: no padding behind
+  /// the last row, forbidden pages around each plane.
   func withGuardedSource<R: ~Copyable>(
     planar: Bool, padding: Int, at side: GuardedMemory.Side, _ body: (SourcePicture) throws -> R
   ) throws -> R {

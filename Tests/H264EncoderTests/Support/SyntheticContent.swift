@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Made-up video: each kind stresses something else. Frames depend on the seed and the number alone.
+/// Made-up video: each kind stresses something else. Frames depend on the seed and the number
+/// alone.
 struct SyntheticContent {
   enum Kind: CaseIterable {
     /// One colour.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import ToolSupport
 
 @testable import HEVCEncoder
 
-/// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through clause
-/// C.2 anew.
+/// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through
+/// clause C.2 anew.
 @Suite("What streams say of the decoder's buffer")
 struct BufferTimingTests {
   typealias Frame = LookAheadStreamTests.Encoding.Frame
 
-  /// The form of a stream: whether its rate is constant, and whether it has B pictures and open GOPs.
+  /// The form of a stream: whether its rate is constant, and whether it has B pictures and open
+  /// GOPs.
   struct Form: Sendable {
     var isConstant = false
     var reorders = false
@@ -61,7 +63,7 @@ struct BufferTimingTests {
       let context = "constant \(isConstant), \(form), \(seconds) s"
       #expect(try encoding.isShownRight(), "\(context)")
       #expect(encoding.frames.contains(where: \.properties.isOpenGOP) == form.isOpen, "\(context)")
-      let traced = try TracedHeaders(stream: encoding.stream)
+      let traced = try TracedHeaders(encoding.stream, format: "hevc")
       #expect(traced.complaints.isEmpty, "\(context)")
       try Self.check(traced, encoding.frames, lengths, isConstant: isConstant, context)
     }

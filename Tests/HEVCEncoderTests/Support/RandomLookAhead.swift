@@ -48,8 +48,8 @@ struct RandomLookAhead {
       ]
     }
     configuration.lookAhead = ahead
-    // Half of the streams have 10 bits. Two in three of these get pictures of 10 bits, and so do some
-    // of the others.
+    // Half of the streams have 10 bits. Two in three of these get pictures of 10 bits, and so do
+    // some of the others.
     if seed % 2 == 1 { configuration.profile = .main10 }
     self.configuration = configuration
     let kind = Content.Kind.allCases.randomElement(using: &g) ?? .pan

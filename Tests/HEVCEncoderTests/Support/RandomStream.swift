@@ -36,8 +36,8 @@ struct RandomStream {
         DataRateLimit(bytes: Int.random(in: 2...40, using: &g) * 1000, seconds: 0.5)
       ]
     }
-    // Half of the streams have 10 bits. Two in three of these get pictures of 10 bits, and so do some
-    // of the others.
+    // Half of the streams have 10 bits. Two in three of these get pictures of 10 bits, and so do
+    // some of the others.
     if seed % 2 == 1 { configuration.profile = .main10 }
     self.configuration = configuration
     let kind = Content.Kind.allCases.randomElement(using: &g) ?? .pan

@@ -2,8 +2,8 @@
 import Foundation
 import Testing
 
-/// Checks playlists against RFC 8216bis (draft-pantos-hls-rfc8216bis), clause by clause, without the
-/// code that writes them.
+/// Checks playlists against RFC 8216bis (draft-pantos-hls-rfc8216bis), clause by clause, without
+/// the code that writes them.
 struct PlaylistChecker {
   struct Segment {
     var number: Int

@@ -245,7 +245,8 @@ import Testing
     try expectNoErrors(Probe(out))
   }
 
-  /// Settings whose effect is in the coded bits: the same settings give the same stream, others another.
+  /// Settings whose effect is in the coded bits: the same settings give the same stream, others
+  /// another.
   @Test(arguments: [
     ["--look-ahead-frames", "5"], ["--spatial-adaptive-qp", "disabled"], ["--save-power"],
     ["--preset", "highSpeed"],

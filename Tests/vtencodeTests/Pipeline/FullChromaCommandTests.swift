@@ -4,7 +4,8 @@ import Testing
 
 @testable import vtencode
 
-/// `--profile high444` on the command line: what works by default, and what is refused in a sentence.
+/// `--profile high444` on the command line: what works by default, and what is refused in a
+/// sentence.
 @Suite struct FullChromaCommandTests {
   /// A second of pictures whose colour changes from each column to the next, and a small drawing.
   private static func makeMovie(in folder: Folder) throws {
@@ -21,7 +22,8 @@ import Testing
     }
   }
 
-  /// The mean difference of Cb between neighbouring columns, below the first rows of the first picture.
+  /// The mean difference of Cb between neighbouring columns, below the first rows of the first
+  /// picture.
   private static func columnDifference(_ path: String) throws -> Double {
     let raw = path + ".yuv"
     let run = try CommandLine.run(

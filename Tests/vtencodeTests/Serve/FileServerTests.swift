@@ -127,7 +127,8 @@ import Testing
     try reload.send(Array(Served.request("/a.m3u8?_HLS_msn=5&_HLS_part=1").utf8))
     let part = try WebSocketClient(port: served.server.port)
     try part.send(Array(Served.request("/p1.m4s").utf8))
-    // Both wait now, or will; another request is answered meanwhile, and a part of no playlist is not waited for.
+    // Both wait now, or will; another request is answered meanwhile, and a part of no playlist is
+    // not waited for.
     #expect(try served.ask("/p2.m4s").status == 404)
     try served.write("part", "p1.m4s")
     try served.write(Self.playlist(parts: 2), "a.m3u8")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import ToolSupport
 import VideoBitstream
 
 @testable import H264Encoder
@@ -106,7 +107,7 @@ import VideoBitstream
       try Self.replace(&frames[start].data, removalDelay: (start - last) * 2, hrd)
       #expect(frames[start].data.count == size)
     }
-    let traced = try TracedHeaders(stream: frames.flatMap(\.data))
+    let traced = try TracedHeaders(frames.flatMap(\.data), format: "h264")
     #expect(traced.complaints.isEmpty)
     try BufferTimingTests.check(
       traced, frames, [Int](repeating: 2, count: frames.count), isConstant: isConstant,

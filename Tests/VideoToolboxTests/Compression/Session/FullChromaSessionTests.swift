@@ -117,7 +117,8 @@ import VideoToolbox
           description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
         as? NSDictionary
       let record = [UInt8](try #require(atoms?["avcC"] as? Data))
-      // ISO/IEC 14496-15, 5.3.3.1.2: the profile; chroma_format 3, two depths of 8 bits, no SPS extension.
+      // ISO/IEC 14496-15, 5.3.3.1.2: the profile; chroma_format 3, two depths of 8 bits, no SPS
+      // extension.
       #expect(record[1] == 244 && record.suffix(4) == [0xFF, 0xF8, 0xF8, 0])
 
       let decoder = try makeDecoder(description)

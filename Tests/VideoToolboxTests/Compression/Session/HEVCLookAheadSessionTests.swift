@@ -6,7 +6,8 @@ import Testing
 import VideoToolbox
 
 #if HEVC
-  /// Sessions with the package's own HEVC encoder that may wait: B pictures, average rates, two passes.
+  /// Sessions with the package's own HEVC encoder that may wait: B pictures, average rates, two
+  /// passes.
   @Suite(.serialized) struct HEVCLookAheadSessionTests {
     private static let encoderID = "org.openvideotoolbox.videoencoder.hevc"
     private static let clip = TestClip(width: 320, height: 192, noise: 12, cutEvery: 40)

@@ -2,25 +2,28 @@
 import Foundation
 
 /// Values that `ffmpeg -bsf:v trace_headers` reads from a stream, by the name of the syntax element.
-struct TracedHeaders {
+package struct TracedHeaders {
   private var values: [String: [Int]] = [:]
   /// What it finds wrong.
-  private(set) var complaints: [String] = []
+  package private(set) var complaints: [String] = []
 
-  subscript(_ name: String) -> [Int] { values[name] ?? [] }
+  package subscript(_ name: String) -> [Int] { values[name] ?? [] }
 
-  static var isAvailable: Bool {
+  package static var isAvailable: Bool {
     ["/usr/bin/ffmpeg", "/usr/local/bin/ffmpeg"].contains { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  init(stream: [UInt8]) throws {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("headers-\(UUID()).hevc")
+  /// - Parameters:
+  ///   - stream: NAL units with start codes.
+  ///   - format: what ffmpeg calls the stream's format, `h264` or `hevc`.
+  package init(_ stream: [UInt8], format: String) throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("headers-\(UUID()).\(format)")
     try Data(stream).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
-      "ffmpeg", "-v", "verbose", "-f", "hevc", "-i", file.path, "-c", "copy", "-bsf:v", "trace_headers",
+      "ffmpeg", "-v", "verbose", "-f", format, "-i", file.path, "-c", "copy", "-bsf:v", "trace_headers",
       "-f", "null", "-",
     ]
     let pipe = Pipe()
@@ -31,6 +34,7 @@ struct TracedHeaders {
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     for line in text.split(separator: "\n") {
+      // Streams of tests may hold no macroblocks, so that only what the reader of headers says counts.
       guard line.hasPrefix("[trace_headers") else { continue }
       if line.contains("rror") || line.contains("nvalid") { complaints.append(String(line)) }
       guard let equals = line.range(of: " = ", options: .backwards),
