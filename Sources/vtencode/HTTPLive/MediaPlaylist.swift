@@ -130,8 +130,8 @@ struct MediaPlaylist: Sendable, Equatable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The text of the playlist of key frames alone (EXT-X-I-FRAMES-ONLY, 4.4.3.6), which players show
-  /// while a viewer searches: the first picture of each segment. Segments are in the clear.
+  /// The text of the playlist of key frames alone (EXT-X-I-FRAMES-ONLY, 4.4.3.6), which players
+  /// show while a viewer searches: the first picture of each segment. Segments are in the clear.
   /// - Parameter names: the names of the files.
   func keyFrameText(_ names: SegmentNames) -> String {
     // A gap needs version 8 (section 8).

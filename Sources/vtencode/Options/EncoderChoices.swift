@@ -19,8 +19,8 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
 
   static var allValueStrings: [String] { ["h264", "hevc", "avc1", "hvc1"] }
 
-  /// The codec of an elementary stream by the extension of its file name; nil if the extension is not
-  /// that of an elementary stream.
+  /// The codec of an elementary stream by the extension of its file name; nil if the extension is
+  /// not that of an elementary stream.
   init?(streamEnding: String) {
     switch streamEnding {
     case "264", "h264", "avc": self = .avc1

@@ -137,11 +137,7 @@ struct Planner: Sendable {
     let source = PartSource.adapted(opened, options, isUpright: isUpright)
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
-    if plan.profile == .high444 {
-      throw Failure(
-        "segments are encoded with a look-ahead, and --profile high444 is coded picture by picture; leave the "
-          + "profile out, or run transcoding without --jobs", status: 64)
-    }
+    try plan.checkSegments()
     plan.setUsualQuality(options, passes: passes, source: source)
     for notice in plan.notices where options.progressOption.progress == .auto {
       Console.note("vtencode: \(notice)")

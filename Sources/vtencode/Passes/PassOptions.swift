@@ -23,7 +23,7 @@ extension EncodingPlan {
     // Passes distribute the bits of a bit rate, so there is one pass for a constant quality.
     passes = quality == nil ? asked ?? 1 : 1
     mayEncodeAgain = asked == nil || purpose != .transcoding
-    guard asked == nil, profile != .high444, quality == nil, !isConstantBitRate, !isPaced,
+    guard asked == nil, !hasFullChroma, quality == nil, !isConstantBitRate, !isPaced,
       destination.path != nil,
       let seconds = expectedDuration(of: source), seconds <= Self.longestOnDemand
     else { return }

@@ -128,7 +128,7 @@ final class Compressor: @unchecked Sendable {
   /// The number of look-ahead frames if the user named none: the plan's, if the encoder looks ahead
   /// by default and the preset sets no number.
   private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
-    guard plan.profile != .high444, ListedEncoder.named(encoderID)?.looksAheadByDefault == true else {
+    guard !plan.hasFullChroma, ListedEncoder.named(encoderID)?.looksAheadByDefault == true else {
       return nil
     }
     let named = encoder.value(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount) as? NSNumber

@@ -77,7 +77,7 @@ struct EncodingRequest: Sendable {
     let asked = !source.isReadOnce && renditions.isEmpty ? passes : 1
     plan.setPasses(asked, source: source, destination: destination)
     try plan.checkFullChroma(options, source: source)
-    if plan.profile == .high444, destination.all.contains(where: { $0.isServer || $0.segments != nil }) {
+    if plan.hasFullChroma, destination.all.contains(where: { $0.isServer || $0.segments != nil }) {
       plan.notices.append("few players and servers take High 4:4:4; leave --profile high444 out for them")
     }
     if !isRewritable || sound != nil { plan.mayEncodeAgain = false }

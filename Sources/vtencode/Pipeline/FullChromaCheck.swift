@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// 4:4:4 (`--profile high444`), which the encoder codes picture by picture.
+/// 4:4:4 (`--profile high444`), which the encoder codes picture by picture: there is no look-ahead,
+/// and so no decoder's buffer, no further pass and no segment that is encoded by itself.
 extension EncodingPlan {
+  /// Whether pictures are 4:4:4.
+  var hasFullChroma: Bool { profile == .high444 }
+
   /// Checks that nothing was asked for that takes a look-ahead, or pictures of 4:2:0.
   ///
   /// - Parameters:
@@ -9,7 +13,7 @@ extension EncodingPlan {
   ///   - source: the movie, with what is done to it.
   /// - Throws: `Failure` that names the option to leave out.
   func checkFullChroma(_ options: EncodingOptions, source: MovieSource) throws {
-    guard profile == .high444 else { return }
+    guard hasFullChroma else { return }
     let excluded = [
       ("--multi-pass", passes > 1), ("--cbr", options.rate.cbr), ("--max-rate", options.rate.maxRate != nil),
       ("--buffer-timing", options.rate.bufferTiming),
@@ -28,5 +32,14 @@ extension EncodingPlan {
     if source.noiseStrength != nil {
       throw Failure("--denoise filters pictures of 4:2:0; leave it or --profile high444 out", status: 64)
     }
+  }
+
+  /// Checks that a movie can be encoded in segments.
+  /// - Throws: `Failure` if its pictures are 4:4:4.
+  func checkSegments() throws {
+    guard hasFullChroma else { return }
+    throw Failure(
+      "segments are encoded with a look-ahead, and --profile high444 is coded picture by picture; leave the "
+        + "profile out, or run transcoding without --jobs", status: 64)
   }
 }

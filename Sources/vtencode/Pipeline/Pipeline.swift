@@ -54,11 +54,11 @@ struct Pipeline: Sendable {
     try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
       decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep,
-      hasFullChroma: plan.profile == .high444)
+      hasFullChroma: plan.hasFullChroma)
     for rendition in renditions {
       try ResourceLimits.check(
         decoded: source.decodedSize, encoded: (rendition.width, rendition.height), isDeep: source.isDeep,
-        hasFullChroma: plan.profile == .high444)
+        hasFullChroma: plan.hasFullChroma)
     }
     let began = SessionTime.now
     let progress = ProgressLine(

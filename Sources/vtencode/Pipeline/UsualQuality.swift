@@ -44,7 +44,7 @@ extension EncodingPlan {
     let isShort = expectedDuration(of: source).map { $0 <= Self.longestRepeat } ?? false
     guard !isRepeatable || !isShort else { return }
     // A buffer takes a look-ahead, which 4:4:4 has not.
-    guard profile != .high444,
+    guard !hasFullChroma,
       encoderSupports(kVTCompressionPropertyKey_VBVMaxBitRate, codec.type, encoderID: encoderID)
     else {
       // Without a limit the rate could be any, so the movie gets the bit rate of its size.

@@ -2,7 +2,8 @@
 import ArgumentParser
 import RealTimeTransport
 
-// The options of `vtencode send` that only `--help-all` shows, by groups. `SendOptions` checks them.
+// The options of `vtencode send` that only `--help-all` shows, by groups. `SendOptions` checks
+// them.
 
 /// How much of the source is sent, in frames.
 struct SendLengthOption: ParsableArguments {

@@ -2,8 +2,8 @@
 import ArgumentParser
 import RealTimeTransport
 
-/// The options of `vtencode send`. Those that are used most are shown by `--help`, and the groups by
-/// `--help-all`.
+/// The options of `vtencode send`. Those that are used most are shown by `--help`, and the groups
+/// by `--help-all`.
 struct SendOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(

@@ -226,8 +226,8 @@ final class SendRun: @unchecked Sendable {
     return Failure("cannot send to \(address.text): \(reason)")
   }
 
-  /// - Parameter captured: when the picture was taken, or is due: by it the other end plays pictures
-  ///   and sound together.
+  /// - Parameter captured: when the picture was taken, or is due: by it the other end plays
+  ///   pictures and sound together.
   private func send(_ picture: CallPicture, captured: Double) throws {
     let begin = SessionTime.now
     if let test = pictures as? TestPictures {

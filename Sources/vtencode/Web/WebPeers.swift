@@ -8,8 +8,8 @@ import WebRTC
 /// The browsers that are shown the pictures by WebRTC. Each has a UDP socket of its own at the
 /// page's address, and is sent the frames as they came.
 ///
-/// This end is a lite agent of ICE: it answers checks and sends to no address that a page only names,
-/// so that no page can have it probe the network.
+/// This end is a lite agent of ICE: it answers checks and sends to no address that a page only
+/// names, so that no page can have it probe the network.
 final class WebPeers: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   /// Why an offer is not answered.
@@ -221,8 +221,8 @@ private final class WebPeer: @unchecked Sendable {
     lock.withLock { transport.state != .connecting && transport.state != .connected }
   }
 
-  /// Sends a frame. Where the browser or its line is too slow, none is sent up to the next key frame,
-  /// as other pages shall not suffer for it.
+  /// Sends a frame. Where the browser or its line is too slow, none is sent up to the next key
+  /// frame, as other pages shall not suffer for it.
   func show(_ frame: WebFrame) {
     exchange { [self] in
       let now = SessionTime.now
