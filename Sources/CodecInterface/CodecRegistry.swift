@@ -52,8 +52,8 @@ public struct EncoderDescription: Sendable {
   /// surfaces, and pictures that have to be scaled or converted first, are mapped into memory for
   /// it.
   public var takesSurface: @Sendable (any OVTPixelBufferSurface) -> Bool = { _ in false }
-  /// Creates an encoder; called before the first frame of a session, and for every new stream. For an
-  /// encoder that hands its frames over during its calls it returns a ``SynchronousEncoder``.
+  /// Creates an encoder; called before the first frame of a session, and for every new stream. For
+  /// an encoder that hands its frames over during its calls it returns a ``SynchronousEncoder``.
   public var makeEncoder: @Sendable (VideoEncoderConfiguration) throws(CodecError) -> any VideoEncoder
 
   /// Describes an encoder without features that reads pictures of any size.

@@ -132,7 +132,8 @@ public final class PicturePadding {
   }
 
   /// The memory of all planes, which is kept from one picture to the next.
-  /// - Parameter halfBytes: the bytes that a sample of luma takes with its share of chroma, doubled.
+  /// - Parameter halfBytes: the bytes that a sample of luma takes with its share of chroma,
+  ///   doubled.
   private func reserve(_ halfBytes: Int) throws(CodecError) -> UnsafeMutableRawPointer {
     let (samples, isTooLarge) = size.width.multipliedReportingOverflow(by: size.height)
     guard !isTooLarge, samples <= 1 << 32 else { throw .outOfMemory }

@@ -89,8 +89,8 @@ extension HEVCEncoderConfiguration {
     latency = .lookAhead(options)
   }
 
-  /// The QP steps for each doubling of a block's variance over the picture's mean, without delay: that
-  /// of the H.264 encoder.
+  /// The QP steps for each doubling of a block's variance over the picture's mean, without delay:
+  /// that of the H.264 encoder.
   private static let usualAdaptiveQuantisation = 0.4
 
   /// The number of references with a look-ahead, unless the session names one: with the current

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// buffering_period() of HEVC (D.2.2), for NAL HRD parameters with one delivery schedule and without
-/// sub-picture parameters.
+/// buffering_period() of HEVC (D.2.2), for NAL HRD parameters with one delivery schedule and
+/// without sub-picture parameters.
 package struct HEVCBufferingPeriod: Equatable, Sendable {
   package static let payloadType = 0
 
@@ -10,8 +10,8 @@ package struct HEVCBufferingPeriod: Equatable, Sendable {
   /// unit that is neither of a higher temporal layer nor a leading picture nor a sub-layer
   /// non-reference picture.
   package var removalDelayDelta = 1
-  /// nal_initial_cpb_removal_delay, in ticks of 90 kHz: the time from the arrival of the first bit of
-  /// the access unit to its removal.
+  /// nal_initial_cpb_removal_delay, in ticks of 90 kHz: the time from the arrival of the first bit
+  /// of the access unit to its removal.
   package var initialRemovalDelay = 1
   /// nal_initial_cpb_removal_offset, in ticks of 90 kHz.
   package var initialRemovalOffset = 0
@@ -44,8 +44,8 @@ package struct HEVCPictureTiming: Equatable, Sendable {
   package static let payloadType = 1
 
   /// au_cpb_removal_delay_minus1 + 1: the clock ticks since the removal of the last access unit
-  /// before this one that has a buffering period message. It is written modulo 2 to the power of its
-  /// length, 1 in the first access unit of a stream.
+  /// before this one that has a buffering period message. It is written modulo 2 to the power of
+  /// its length, 1 in the first access unit of a stream.
   package var removalDelay = 1
   /// pic_dpb_output_delay, in clock ticks from the removal of the access unit to the output of its
   /// picture.

@@ -12,9 +12,9 @@ public let kOVTVersion = "0.2.0"
 
 /// A value of `kVTCompressionPropertyKey_ProfileLevel`: High 4:4:4 Predictive of H.264 with 8 bits,
 /// the level chosen by the encoder. Pictures are coded with as much colour as they have brightness,
-/// so that coloured text stays sharp. Sources of `444v` and `444f` are read as they are; all others,
-/// such as `BGRA`, are converted to one of these. This package's own encoder codes it with zero
-/// latency; with a quality of 1 and without a rate, it codes without loss. Few players and no
+/// so that coloured text stays sharp. Sources of `444v` and `444f` are read as they are; all
+/// others, such as `BGRA`, are converted to one of these. This package's own encoder codes it with
+/// zero latency; with a quality of 1 and without a rate, it codes without loss. Few players and no
 /// browser's calls decode this profile.
 public nonisolated(unsafe) let kOVTProfileLevel_H264_High444Predictive_AutoLevel: CFString =
   "H264_High444Predictive_AutoLevel"
