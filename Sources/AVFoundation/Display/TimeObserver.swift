@@ -24,8 +24,8 @@ extension TimeObserver {
     let observer = TimeObserver(timebase, queue: queue ?? .main)
     let sorted = times.filter(\.isNumeric).sorted()
     observer.startBoundaries(
-      after: { time, isReached in
-        CMTimebaseGetRate(timebase) < 0
+      next: { time, isReached, isBackward in
+        isBackward
           ? sorted.last { isReached ? $0 < time : $0 <= time }
           : sorted.first { isReached ? $0 > time : $0 >= time }
       }, block: block)
@@ -76,48 +76,60 @@ final class TimeObserver: @unchecked Sendable {
 
   /// Fires at boundaries.
   /// - Parameters:
-  ///   - after: Returns the next boundary at a time, or beyond it if it has been reached.
+  ///   - next: The next boundary.
   ///   - block: The function to call.
-  func startBoundaries(
-    after: @escaping @Sendable (_ time: CMTime, _ isReached: Bool) -> CMTime?,
+  fileprivate func startBoundaries(
+    next: @escaping BoundaryCourse.Next,
     block: @escaping @Sendable () -> Void
   ) {
     let timebase = timebase
-    let due = Due(after(CMTimebaseGetTime(timebase), false) ?? .invalid)
-    due.follow(timebase)
+    let course = BoundaryCourse(next)
     timer.setEventHandler { [weak self] in
-      guard let self, !self.isOver, due.time.isNumeric else { return }
-      // If time jumps over the boundary, the timer fires before the notification of the jump
-      // arrives. Setting the timer again makes it fire at once if the time has not jumped after
-      // all.
-      guard !due.hasJumped(timebase) else { return self.fire(at: due.time) }
+      guard let self, !self.isOver else { return }
+      // After a jump, the timer may fire before the notification of the jump arrives, which sets it
+      // again.
+      guard course.isDue, course.jumps == timebase.jumpCount else { return }
       block()
-      // The timer can fire slightly early, but the boundary counts as reached.
-      let now = CMTimebaseGetTime(timebase)
-      let passed = CMTimebaseGetRate(timebase) < 0 ? min(now, due.time) : max(now, due.time)
-      due.time = after(passed, true) ?? .invalid
-      if due.time.isNumeric { self.fire(at: due.time) }
+      course.pass(CMTimebaseGetTime(timebase))
+      self.fire(at: course.due)
     }
     begin()
-    if due.time.isNumeric { fire(at: due.time) }
-    onChange {
-      due.follow(timebase)
-      due.time = after(CMTimebaseGetTime(timebase), false) ?? .invalid
-      // Without a further boundary the timer is set to a distant time.
-      return due.time.isNumeric ? due.time : CMTime(value: 1 << 40, timescale: 1)
+    let start = Change(now: timebase)
+    queue.async { [weak self] in
+      guard let self, !self.isOver else { return }
+      _ = course.follow(start)
+      self.fire(at: course.due)
+    }
+    onChange { change in
+      if course.follow(change) { block() }
+      return course.due
+    }
+    // A jump that came before the notifications were asked for.
+    guard timebase.jumpCount != start.jumps else { return }
+    let missed = Change(now: timebase)
+    queue.async { [weak self] in
+      guard let self, !self.isOver, course.jumps == start.jumps else { return }
+      _ = course.follow(missed)
+      self.fire(at: course.due)
     }
   }
 
   /// Sets the timer again when time jumps or the rate changes.
-  private func onChange(_ next: @escaping @Sendable () -> CMTime) {
+  /// - Parameter next: Returns the time to fire at after a change.
+  private func onChange(_ next: @escaping @Sendable (Change) -> CMTime) {
     for name in [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped] {
       let token = NotificationCenter.default.addObserver(
         forName: NSNotification.Name(name as String), object: timebase, queue: nil
-      ) { [weak self] _ in
+      ) { [weak self] notification in
         guard let observer = self else { return }
+        // The time of the change itself: the queue may be busy for long.
+        let event = notification.userInfo?[kCMTimebaseNotificationKey_EventTime as String] as? NSDictionary
+        let time = CMTimeMakeFromDictionary(event)
+        let change = Change(
+          observer.timebase, time: time.isNumeric ? time : CMTimebaseGetTime(observer.timebase))
         observer.queue.async { [weak observer] in
           guard let observer, !observer.isOver else { return }
-          observer.fire(at: next())
+          observer.fire(at: next(change))
         }
       }
       lock.withLock { tokens.append(token) }
@@ -140,7 +152,7 @@ final class TimeObserver: @unchecked Sendable {
     }
     begin()
     fire(at: due.time)
-    onChange {
+    onChange { _ in
       let now = CMTimebaseGetTime(timebase)
       block(now)
       due.time = next(now)
@@ -173,28 +185,90 @@ final class TimeObserver: @unchecked Sendable {
     timer.cancel()
   }
 
-  /// The time that the timer is set for. Used on the timer's queue only.
+  /// The time that the timer is set for.
   private final class Due: @unchecked Sendable {
     // Sendable: used on the queue of its observer only.
     var time: CMTime
-    /// A reading of the timebase and its clock, and the rate since then.
-    private var line = (time: CMTime.zero, clock: CMTime.zero, rate: 0.0)
 
     init(_ time: CMTime) { self.time = time }
+  }
 
-    func follow(_ timebase: CMTimebase) {
-      line = (
-        CMTimebaseGetTime(timebase), CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase)),
-        CMTimebaseGetEffectiveRate(timebase)
-      )
+  /// A change of a timebase: its time at the change, and its rate and jumps after it.
+  struct Change {
+    let time: CMTime
+    let rate: Double
+    let jumps: Int
+
+    init(_ timebase: CMTimebase, time: CMTime) {
+      self.time = time
+      rate = CMTimebaseGetEffectiveRate(timebase)
+      jumps = timebase.jumpCount
     }
 
-    /// Whether the timebase's time differs from the one computed from the last reading by more than
-    /// 0.05 seconds, which is more than the readings' inaccuracy.
-    func hasJumped(_ timebase: CMTimebase) -> Bool {
-      let clock = CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase))
-      let expected = line.time.seconds + (clock - line.clock).seconds * line.rate
-      return abs(CMTimebaseGetTime(timebase).seconds - expected) > 0.05 * max(1, abs(line.rate))
+    /// What holds now.
+    init(now timebase: CMTimebase) {
+      var count = timebase.jumpCount
+      self.init(timebase, time: CMTimebaseGetTime(timebase))
+      while jumps != count {
+        count = jumps
+        self.init(timebase, time: CMTimebaseGetTime(timebase))
+      }
     }
+  }
+}
+
+/// Follows a timebase past boundaries. It looks at changes at the time when they were made, however
+/// late that is, so that no boundary between a change and now is missed.
+private final class BoundaryCourse: @unchecked Sendable {
+  // Sendable: used on the queue of its observer only.
+
+  /// Returns the next boundary at a time, or beyond it if it has been reached.
+  typealias Next =
+    @Sendable (_ time: CMTime, _ isReached: Bool, _ isBackward: Bool) -> CMTime?
+
+  private let next: Next
+  /// The next boundary; distant if there is none.
+  private(set) var due = BoundaryCourse.never
+  /// The number of jumps of the timebase that are taken into account.
+  private(set) var jumps = -1
+  private var rate = 0.0
+  /// The boundary that was passed last since the last jump.
+  private var passed: CMTime?
+
+  private static let never = CMTime(value: 1 << 40, timescale: 1)
+
+  init(_ next: @escaping Next) { self.next = next }
+
+  /// Whether there is a boundary to come.
+  var isDue: Bool { due != Self.never }
+
+  /// Continues with the boundary behind the one that is due.
+  /// - Parameter now: The time of the timebase. A timer can fire slightly early, but its time counts
+  ///   as reached.
+  func pass(_ now: CMTime) {
+    passed = due
+    due = next(rate < 0 ? min(now, due) : max(now, due), true, rate < 0) ?? Self.never
+  }
+
+  /// Continues from a change.
+  /// - Returns: Whether the boundary that was due was passed between the last call and the change.
+  func follow(_ change: TimeObserver.Change) -> Bool {
+    let hasJumped = change.jumps != jumps
+    let isBackward = change.rate < 0
+    let isTurned = isBackward != (rate < 0)
+    defer { (rate, jumps) = (change.rate, change.jumps) }
+    if hasJumped {
+      passed = nil
+      due = next(change.time, false, isBackward) ?? Self.never
+      return false
+    }
+    let isPassed = isDue && (rate < 0 ? due >= change.time : rate > 0 && due <= change.time)
+    if isPassed { passed = due }
+    if let passed, !isTurned, isBackward ? passed <= change.time : passed >= change.time {
+      due = next(passed, true, isBackward) ?? Self.never
+    } else {
+      due = next(change.time, isPassed, isBackward) ?? Self.never
+    }
+    return isPassed
   }
 }

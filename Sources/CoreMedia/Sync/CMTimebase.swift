@@ -25,6 +25,13 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
       case .timebase(let timebase): timebase
       }
     }
+
+    var jumpCount: Int {
+      switch self {
+      case .clock: 0
+      case .timebase(let timebase): timebase.jumpCount
+      }
+    }
   }
 
   /// The linear relation between the time of the timebase and that of its source: when the source
@@ -58,6 +65,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   /// The largest number of timebases in a chain of sources, which is followed recursively.
   static let maxInChain = 1000
   private var line: Line
+  /// The jumps of the time, less those that the source had made when it was set.
+  private var jumps = 0
   private var followers: [WeakTimebase] = []
   let timers = TimebaseTimers()
   let posts = PendingNotifications()
@@ -111,6 +120,10 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     }
   }
 
+  /// A number that changes whenever the time jumps, of itself or with that of its source, and before
+  /// the jump is notified.
+  package var jumpCount: Int { lock.withLock { jumps &+ line.source.jumpCount } }
+
   private func follows(_ other: CMTimebase) -> Bool {
     if self === other { return true }
     if case .timebase(let next) = immediateSource { return next.follows(other) }
@@ -145,10 +158,18 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   // MARK: - Changes
 
   /// Changes the line, then reschedules timers and notifies followers and observers.
-  private func change(jumps: Bool, _ body: (inout Line) -> Void) {
+  /// - Parameters:
+  ///   - jumps: Whether the time jumps.
+  ///   - body: Changes the line at a time of the source.
+  private func change(jumps: Bool, _ body: (_ line: inout Line, _ now: CMTime) -> Void) {
     let before = effectiveRates()
-    lock.withLock { body(&line) }
-    announce(before: before, jumps: jumps)
+    let event = lock.withLock {
+      let now = line.source.time
+      body(&line, now)
+      if jumps { self.jumps &+= 1 }
+      return line.time(atSource: now)
+    }
+    announce(before: before, jumps: jumps, event: event)
   }
 
   /// Returns the effective rates of the timebase and of all that follow it.
@@ -160,24 +181,29 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     return rates
   }
 
-  private func announce(before: [ObjectIdentifier: Double], jumps: Bool) {
+  /// Reschedules timers and notifies followers and observers.
+  /// - Parameters:
+  ///   - before: The effective rates before the change.
+  ///   - jumps: Whether the time jumped.
+  ///   - event: The time of the timebase at the change. It is not read here, since it goes on while
+  ///     this thread may wait for a processor, and observers must not miss what lies between.
+  private func announce(before: [ObjectIdentifier: Double], jumps: Bool, event: CMTime) {
     timers.arm(for: self)
     let rateChanged = before[ObjectIdentifier(self)] != rateOfAll
     if jumps || rateChanged {
-      let event = snapshot.time
       if rateChanged { post(kCMTimebaseNotification_EffectiveRateChanged, event) }
       if jumps { post(kCMTimebaseNotification_TimeJumped, event) }
     }
     for follower in lock.withLock({ followers.compactMap(\.timebase) }) {
       // A jump of the source does not change the time of a timebase at rate 0.
-      follower.announce(before: before, jumps: jumps && follower.snapshot.rate != 0)
+      let (time, rate) = follower.snapshot
+      follower.announce(before: before, jumps: jumps && rate != 0, event: time)
     }
   }
 
   func setRate(to rate: Double) -> OSStatus {
     guard rate.isFinite else { return kCMTimebaseError_InvalidParameter }
-    change(jumps: false) { line in
-      let now = line.source.time
+    change(jumps: false) { line, now in
       line.time = line.time(atSource: now)
       line.sourceTime = now
       line.rate = rate
@@ -194,8 +220,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     if let sourceTime {
       guard sourceTime.isNumeric, sourceTime.timescale > 0 else { return kCMTimebaseError_InvalidParameter }
     }
-    change(jumps: true) { line in
-      line.sourceTime = sourceTime ?? line.source.time
+    change(jumps: true) { line, now in
+      line.sourceTime = sourceTime ?? now
       line.time = time
       if let rate { line.rate = rate }
     }
@@ -208,6 +234,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     // The old source may release objects of the program, which must not happen under the lock.
     var old: Source?
     var kept: [CMTimebase] = []
+    var event = CMTime.zero
     let isDone = Self.sources.withLock { () -> Bool in
       if case .timebase(let next) = source,
         next.follows(self) || next.depth + height(&kept) > Self.maxInChain
@@ -216,7 +243,10 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
       }
       old = immediateSource
       lock.withLock {
-        line.time = line.time(atSource: line.source.time)
+        event = line.time(atSource: line.source.time)
+        // A change of the source is no jump.
+        jumps = jumps &+ line.source.jumpCount &- source.jumpCount
+        line.time = event
         line.source = source
         line.sourceTime = source.time
       }
@@ -226,7 +256,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     }
     guard isDone else { return kCMTimebaseError_InvalidParameter }
     withExtendedLifetime((old, kept)) {}
-    announce(before: before, jumps: false)
+    announce(before: before, jumps: false, event: event)
     return noErr
   }
 
