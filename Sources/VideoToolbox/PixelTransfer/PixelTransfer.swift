@@ -98,20 +98,29 @@ final class PixelTransfer: @unchecked Sendable {
     func code(_ key: CFString, _ number: (CFString?) -> Int32) -> UInt8 {
       UInt8(clamping: number(CVBufferCopyAttachment(source, key, nil) as? CFString))
     }
-    let primaries = code(kCVImageBufferColorPrimariesKey, CVColorPrimariesGetIntegerCodePointForString)
-    let transfer = code(kCVImageBufferTransferFunctionKey, CVTransferFunctionGetIntegerCodePointForString)
-    let transform = ColorTransform(
-      sourcePrimaries: primaries, sourceTransfer: transfer,
-      targetPrimaries: settings.primaries.map {
-        UInt8(clamping: CVColorPrimariesGetIntegerCodePointForString($0 as CFString))
-      } ?? primaries,
-      targetTransfer: settings.transfer.map {
-        UInt8(clamping: CVTransferFunctionGetIntegerCodePointForString($0 as CFString))
-      } ?? transfer)
     guard settings.primaries != nil || settings.transfer != nil else {
       // No conversion is asked for: the colours stay, even where they are unknown.
       return ColorTransform(sourcePrimaries: 1, sourceTransfer: 1, targetPrimaries: 1, targetTransfer: 1)
     }
+    // What a buffer does not say of its colours is taken to be what the session asks for, or that of
+    // BT.709, so that pictures without attachments are not refused. Samples that say nothing are not
+    // taken for ones of a high dynamic range.
+    func codes(
+      _ key: CFString, _ wanted: String?, _ number: (CFString?) -> Int32
+    ) -> (source: UInt8, target: UInt8) {
+      let unknown: UInt8 = 2
+      let told = code(key, number)
+      let target = wanted.map { UInt8(clamping: number($0 as CFString)) } ?? (told == unknown ? 1 : told)
+      let usual: UInt8 = TransferCurve(target)?.isHighRange == true ? 1 : target
+      return (told == unknown ? usual : told, target)
+    }
+    let primaries = codes(
+      kCVImageBufferColorPrimariesKey, settings.primaries, CVColorPrimariesGetIntegerCodePointForString)
+    let transfer = codes(
+      kCVImageBufferTransferFunctionKey, settings.transfer, CVTransferFunctionGetIntegerCodePointForString)
+    let transform = ColorTransform(
+      sourcePrimaries: primaries.source, sourceTransfer: transfer.source,
+      targetPrimaries: primaries.target, targetTransfer: transfer.target)
     guard transform.isSupported else { throw StatusError(kVTPixelTransferNotSupportedErr) }
     return transform
   }

@@ -267,6 +267,27 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
         == kCVImageBufferColorPrimaries_ITU_R_2020)
   }
 
+  @Test("A picture that says nothing of its colours has those that are asked for")
+  func untaggedPicturesAreConverted() throws {
+    let session = try makeTransfer([
+      kVTPixelTransferPropertyKey_DestinationColorPrimaries: kCVImageBufferColorPrimaries_ITU_R_709_2,
+      kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_ITU_R_709_2,
+      kVTPixelTransferPropertyKey_DestinationYCbCrMatrix: kCVImageBufferYCbCrMatrix_ITU_R_709_2,
+    ])
+    let plain = try makeTransfer([
+      kVTPixelTransferPropertyKey_DestinationYCbCrMatrix: kCVImageBufferYCbCrMatrix_ITU_R_709_2
+    ])
+    let source = try solid(16, 16, [30, 90, 200, 255])
+    let target = try #require(makeBuffer(16, 16, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
+    let expected = try #require(makeBuffer(16, 16, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    try check(VTPixelTransferSessionTransferImage(plain, from: source, to: expected), "transfer")
+    for (a, b) in zip(planar(target), planar(expected)) { #expect(abs(Int(a) - Int(b)) <= 1) }
+    #expect(
+      CVBufferCopyAttachment(target, kCVImageBufferColorPrimariesKey, nil) as? NSString
+        == kCVImageBufferColorPrimaries_ITU_R_709_2)
+  }
+
   @Test func whatCannotBeDoneIsRefused() throws {
     let hdr = try makeTransfer([
       kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ

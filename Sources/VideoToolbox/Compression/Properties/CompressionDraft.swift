@@ -70,8 +70,9 @@ struct CompressionDraft {
     } else {
       c.rate.mode = .quality(quality)
     }
-    if c.expectedDuration == nil, sourceFrameCount > 0 {
-      c.expectedDuration = Double(sourceFrameCount) / (c.frameRate ?? 30)
+    // A duration by a guess of the frame rate would be worse than none.
+    if c.expectedDuration == nil, sourceFrameCount > 0, let frameRate = c.frameRate {
+      c.expectedDuration = Double(sourceFrameCount) / frameRate
     }
     if insertsHDR {
       c.hdr.masteringDisplay = masteringDisplay

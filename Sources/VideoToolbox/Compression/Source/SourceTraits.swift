@@ -12,6 +12,8 @@ struct SourceTraits {
   private var matrix: UInt8?
   private var pixelAspect: PixelAspect?
   private var frameRate: Double?
+  /// The frames per second above which the duration of one frame tells no frame rate.
+  private static let highestRate = 300.0
   private var masteringDisplay: [UInt8]?
   private var contentLightLevel: [UInt8]?
 
@@ -60,7 +62,9 @@ struct SourceTraits {
     {
       pixelAspect = PixelAspect(horizontal: horizontal, vertical: vertical)
     }
-    if duration.isNumeric, duration.seconds > 0.0005, duration.seconds < 60 {
+    // The first frame of a recording with a variable rate may be shown very shortly, and says
+    // nothing of the others then: its level would be one that few decoders have.
+    if duration.isNumeric, duration.seconds * Self.highestRate > 1, duration.seconds < 60 {
       frameRate = 1 / duration.seconds
     }
   }
