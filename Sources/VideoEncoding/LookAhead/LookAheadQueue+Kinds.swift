@@ -34,7 +34,7 @@ extension LookAheadQueue {
   func assignKinds(_ settings: LookAheadSettings) {
     var since = sinceKey
     var key = keyTime
-    let interval = settings.keyFrameInterval ?? LookAheadQueue.usualInterval
+    let interval = settings.mostPicturesOfGroup
     for picture in pictures {
       var isKey = since == nil || picture.request.isKeyFrame
       var isDue = false

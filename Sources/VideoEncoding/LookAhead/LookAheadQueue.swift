@@ -45,8 +45,6 @@ package final class LookAheadQueue {
   /// The saving of inter prediction, as a share of that in the previous picture, below which a
   /// picture begins a new scene.
   static let cutSaving = 0.4
-  /// The key-frame interval in pictures where the configuration has none.
-  static let usualInterval = 250
   /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
   /// has too little in common with the P picture before its run to end a run of several pictures.
   static let farthest = 0.85

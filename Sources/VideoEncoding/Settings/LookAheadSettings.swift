@@ -17,10 +17,13 @@ package struct LookAheadSettings: Sendable, Equatable {
   /// The lowest and the highest QP of any block, 0 to 51.
   package var minimumQP = 0
   package var maximumQP = 51
-  /// The most frames from one key frame to the next; nil: no limit.
+  /// The most frames from one key frame to the next; nil: what `keyFrameDuration` allows, or 250
+  /// where it is nil too.
   package var keyFrameInterval: Int?
   /// The most seconds from one key frame to the next; nil: no limit.
   package var keyFrameDuration: Double?
+  /// The most frames from one key frame to the next.
+  var mostPicturesOfGroup: Int { keyFrameInterval ?? (keyFrameDuration == nil ? 250 : .max) }
   /// Whether a new scene begins with a key frame.
   package var placesKeyFramesAtCuts = true
   /// The most B pictures in a row.

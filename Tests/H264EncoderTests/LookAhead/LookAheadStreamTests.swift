@@ -91,6 +91,14 @@ import Testing
       content.frame($0)
     }
     #expect(run.frames.filter(\.properties.isKeyFrame).map(\.properties.index) == [0, 5, 10])
+    // A number of seconds alone is not cut short by a number of pictures.
+    sparse.duration = 1 / 60
+    let dense = try LookAheadRun(c, count: 300) { _ in
+      sparse
+    } content: {
+      content.frame($0)
+    }
+    #expect(dense.frames.filter(\.properties.isKeyFrame).map(\.properties.index) == [0])
   }
 
   @Test("A new scene begins with a key frame; a flash does not", arguments: [0, 8])

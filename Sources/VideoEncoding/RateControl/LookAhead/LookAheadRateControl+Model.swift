@@ -133,9 +133,8 @@ extension LookAheadRateControl {
 
   /// Seconds from one key frame to the next where no scene cut or caller asks for one earlier.
   var secondsOfKeyFrames: Double {
-    let interval = settings.keyFrameInterval ?? LookAheadQueue.usualInterval
-    return min(
-      Double(interval) / settings.frameRate, settings.keyFrameDuration ?? .infinity)
+    min(
+      Double(settings.mostPicturesOfGroup) / settings.frameRate, settings.keyFrameDuration ?? .infinity)
   }
 
   /// Forecasts the bits of each picture of the look-ahead at a QP, with the statistics of the
