@@ -62,6 +62,15 @@ import Testing
     #expect(adapter.engine.configuration.lookAhead.rate == .average(400_000))
   }
 
+  @Test("A rate that the level does not allow makes a new stream, and one that it allows does not")
+  func higherRates() throws {
+    for mode in [RateRequest.Mode.constant, RateRequest.Mode.variable] {
+      let adapter = try HEVCAdapter(Self.settings { $0.rate.mode = mode(1_000_000) }, looksAhead: true)
+      #expect(try adapter.reconfigure(Self.settings { $0.rate.mode = mode(900_000) }) == .applied)
+      #expect(try adapter.reconfigure(Self.settings { $0.rate.mode = mode(30_000_000) }) == .needsNewStream)
+    }
+  }
+
   @Test("A constant rate has a buffer, which the stream can describe; joined streams are refused")
   func constantRate() throws {
     let constant = Self.settings {

@@ -152,9 +152,15 @@ extension HEVCEncoderConfiguration {
       throw HEVCEncoderError.fixedInStream(
         "Only \(changeable) may change in mid-stream; make a new encoder for anything else.")
     }
+    try new.checkLevel(level, isHighTier: isHighTier)
+  }
+
+  /// Checks that the level of a stream allows this configuration.
+  /// - Throws: `HEVCEncoderError.levelExceeded` if it does not.
+  func checkLevel(_ level: HEVCLevel, isHighTier: Bool) throws {
     // With `raisesLevel` the highest level is used for rates that no level allows.
     if raisesLevel && isHighTier && level == HEVCLevel.all.last { return }
-    if let violation = new.violation(of: level, isHighTier: isHighTier) {
+    if let violation = violation(of: level, isHighTier: isHighTier) {
       throw HEVCEncoderError.levelExceeded("The stream's level does not allow this \(violation).")
     }
   }

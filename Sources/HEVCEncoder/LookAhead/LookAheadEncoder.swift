@@ -114,10 +114,12 @@ final class LookAheadEncoder: EncodingStrategy {
   /// Changes what may change within a stream; see `HEVCEncoder.reconfigure`.
   func reconfigure(_ new: HEVCEncoderConfiguration) throws {
     try new.validate()
+    let isHighTier = sets.sps.profileTierLevel.profile.isHighTier
+    // Before the buffer is fitted to the level, which would hide that the level is too low.
+    try new.checkLevel(sets.level, isHighTier: isHighTier)
     var fixed = new
     fixed.fitBuffer(to: sets)
-    try configuration.checkChange(
-      to: fixed, in: sets.level, isHighTier: sets.sps.profileTierLevel.profile.isHighTier)
+    try configuration.checkChange(to: fixed, in: sets.level, isHighTier: isHighTier)
     configuration = fixed
     effortControl.reconfigure(
       effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
