@@ -100,8 +100,10 @@ package struct LowLatencyPlanner {
       // A decoder can keep a key frame in the first slot at once.
       frame.longTermSlot = frame.isKeyFrame ? 0 : canMark && !isRefresh ? longTerm.slot(for: index) : nil
     }
-    // A long pause is not time in which a frame could be sent: 1 s counts at most.
-    frame.duration = duration.map { min(max($0, 1e-4), 1) }
+    // A long pause is not time in which a frame could be sent: 1 s counts at most, or three frames
+    // of a slower stream.
+    let longest = max(1, 3 / max(configuration.frameRate ?? 30, 0.1))
+    frame.duration = duration.map { min(max($0, 1e-4), longest) }
     current = (layered, isRefresh)
     return frame
   }

@@ -52,10 +52,6 @@ package protocol PictureEngine: ReferenceKeeping {
   /// The encoder's configuration.
   associatedtype Configuration
 
-  /// The most seconds between key frames of a stream without look-ahead that is no call, where a
-  /// session names no interval; 0: no limit. A call has no key frames that nobody asks for.
-  static var usualKeyFrameSeconds: Double { get }
-
   /// Makes an encoder for a session.
   /// - Parameters:
   ///   - configuration: the configuration of the session.

@@ -19,8 +19,6 @@ extension EngineAdapter<H264Encoder> {
 }
 
 extension H264Encoder: PictureEngine {
-  package static var usualKeyFrameSeconds: Double { 0 }
-
   /// Bits per second that the level of a call allows at least. A rate that follows a network may
   /// rise; if the level only allowed the first rate, it would have to change, with a key frame.
   /// Level 3 allows this rate, and every decoder in use decodes level 3.

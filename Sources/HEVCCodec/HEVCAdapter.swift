@@ -19,8 +19,6 @@ extension EngineAdapter<HEVCEncoder> {
 }
 
 extension HEVCEncoder: PictureEngine {
-  package static var usualKeyFrameSeconds: Double { 10 }
-
   package static func make(
     _ configuration: VideoEncoderConfiguration, looksAhead: Bool, statistics: StoredPass?
   ) throws -> HEVCEncoder {

@@ -27,7 +27,7 @@ public enum HEVCCodec {
     var description = describe(encoderID, name: "OpenVideoToolbox")
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .variableRate,
-      .lookAhead, .lookAheadByDefault, .frameDelayLimit, .expectedDuration,
+      .lookAhead, .lookAheadByDefault, .expectedDuration,
       .constantRate, .bufferTiming,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
@@ -49,7 +49,7 @@ public enum HEVCCodec {
     description.features = [
       .quality, .dataRateLimits, .qpLimits, .spatialAdaptiveQP, .baseFrameQP,
       .referenceCount, .meanSquaredError, .hdrMetadata, .speedPreference, .effort, .threadCount,
-      .queueDelayLimit, .threadIndependence,
+      .queueDelayLimit, .frameDelayLimit, .threadIndependence,
     ]
     description.profiles = [.hevcMain, .hevcMain10]
     let sides = 1...HEVCEncoderConfiguration.largestSide
