@@ -50,9 +50,6 @@ extension LookAheadEncoder {
     return qp
   }
 
-  /// The most bytes of filler data in a frame.
-  private static let maxFiller = 0x1p22
-
   /// Appends filler data for bits that arrive at a constant rate and would overflow the decoder's
   /// buffer.
   /// - Parameters:
@@ -71,29 +68,29 @@ extension LookAheadEncoder {
     if isLast, most < buffer.size {
       // The agreed fullness at a join is reached exactly, since it differs by whole bytes
       // (`JoinedBuffer`).
-      let bytes = Int(min(max(lost / 8, 0), LookAheadEncoder.maxFiller).rounded())
+      let bytes = Int(min(max(lost, 0), buffer.size) / 8 + 0.5)
       return bytes < 8 ? 0 : addFiller(bytes, &output)
     }
     // A filler data NAL unit has 8 bytes or more with framing, header, a byte of payload and the
     // trailing bits. Rounding up takes the difference from bits that arrive later. Rounding down
     // would let the fractions of a byte sum up over a stream and overflow the buffer.
-    let bytes = max(Int(min(lost / 8, LookAheadEncoder.maxFiller)) + 1, 8)
+    let bytes = max(Int(min(max(lost, 0), buffer.size) / 8) + 1, 8)
     // The next picture may be removed earlier than assumed, so a quarter of the fullness is kept
     // for it.
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
-    let fitting = Int(min(max(room / 8, 0), LookAheadEncoder.maxFiller))
+    let fitting = Int(max(room, 0) / 8)
     guard lost > 0, fitting >= 8 else { return 0 }
     return addFiller(min(bytes, fitting), &output)
   }
 
-  /// Appends a filler data NAL unit.
+  /// Appends filler data NAL units.
   /// - Parameters:
-  ///   - bytes: its size, of which framing and header take five bytes.
+  ///   - bytes: their size, 8 or more. Framing and header of each take five bytes.
   ///   - output: the access unit.
   /// - Returns: the number of bytes appended.
   private func addFiller(_ bytes: Int, _ output: inout AccessUnitWriter) -> Int {
     let before = output.count
-    output.appendFiller(bytes: bytes - 5)
+    for size in FillerSizes(bytes) { output.appendFiller(bytes: size - 5) }
     return output.count - before
   }
 }

@@ -28,16 +28,13 @@ extension LookAheadEncoder {
     return messages
   }
 
-  /// The most bytes of filler data in a frame.
-  private static let mostFiller = 0x1p22
-
   /// Appends filler data for bits that arrive at a constant rate and would overflow the decoder's
   /// buffer.
   /// - Parameters:
   ///   - seconds: from the removal of the access unit from the buffer to that of the next.
   ///   - isKnown: whether that interval is final.
   ///   - isLast: whether it is the last access unit of the stream.
-  /// - Returns: the bytes of the filler data NAL unit, framing included; 0 if there is none.
+  /// - Returns: the bytes of the filler data NAL units, framing included; 0 if there is none.
   func fill(_ seconds: Double, isKnown: Bool, isLast: Bool) -> Int {
     guard planner.settings.isConstantRate, let buffer = planner.rateControl.buffer,
       let most = planner.rateControl.most(isLast: isLast, seconds: seconds)
@@ -46,14 +43,14 @@ extension LookAheadEncoder {
     // A filler data NAL unit has 8 bytes or more with framing, header, a byte of payload and the
     // trailing bits. Rounding up takes the difference from bits that arrive later. Rounding down
     // would let the fractions of a byte sum up over a stream and overflow the buffer.
-    let bytes = max(Int(min(lost / 8, Self.mostFiller)) + 1, 8)
+    let bytes = max(Int(min(max(lost, 0), buffer.size) / 8) + 1, 8)
     // The next picture may be removed earlier than assumed, so a quarter of the fullness is kept
     // for it.
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
-    let fitting = Int(min(max(room / 8, 0), Self.mostFiller))
+    let fitting = Int(max(room, 0) / 8)
     guard lost > 0, fitting >= 8 else { return 0 }
     let before = output.count
-    output.appendFiller(bytes: min(bytes, fitting), temporalID: 0)
+    for size in FillerSizes(min(bytes, fitting)) { output.appendFiller(bytes: size, temporalID: 0) }
     return output.count - before
   }
 
