@@ -93,6 +93,13 @@ package struct LookAheadRequest {
     // Rate control alone looks ahead where nothing is predicted.
     if isIntraOnly { frames = min(frames, Self.intraLookAhead) }
     if let limit = c.frameLimit(overhead: 1) { frames = min(frames, max(limit, 0)) }
+    if case .constant = c.rate.mode, c.rate.writesBufferTiming, frames == 0 {
+      // The bits that arrive until the next frame is removed from the buffer must be known.
+      if let delay = c.maxFrameDelay, delay < 1 {
+        throw .unsupported("a constant rate with buffer timing and no delay: allow one frame")
+      }
+      frames = 1
+    }
     maximumBidirectional =
       c.allowsReordering && c.maxReorderingDepth != 0 && !isIntraOnly ? 3 : 0
     usesPyramid = (c.maxReorderingDepth ?? 2) > 1

@@ -21,8 +21,7 @@ extension HEVCEncoderConfiguration {
     // higher level than not at all.
     raisesLevel = c.lowLatency == nil
     levelBitRate = Self.usualLevelBitRate
-    // The buffer's times are counted in frames, so that an unknown rate is taken for a high one.
-    frameRate = min(max(c.frameRate ?? (c.rate.writesBufferTiming ? 60 : 30), 0.1), 1000)
+    frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
 
     let rate = c.rate.lowLatency
     lowLatency.rateControl = rate.rate

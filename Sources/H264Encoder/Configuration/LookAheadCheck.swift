@@ -31,6 +31,10 @@ extension H264EncoderConfiguration {
     if options.writesBufferTiming {
       try require(options.buffer != nil, "Buffering periods need a buffer.")
       try require(options.part == nil, "A part of a stream has no buffering periods of its own.")
+      if case .constant = options.rate {
+        try require(
+          frames > 0, "Filler data takes the time of the next frame: a look-ahead of one frame at least.")
+      }
       if let buffer = options.buffer {
         try require(
           Double(buffer.size) <= Double(buffer.maximumRate) * BufferClock.longestBuffer,

@@ -46,9 +46,10 @@ extension H264EncoderConfiguration {
     /// Whether the parameter sets describe `buffer` (E.1.2), and each access unit has buffering
     /// period and picture timing messages with its removal and output times (D.1.2, D.1.3).
     ///
-    /// Durations of frames are then rounded to half a frame at the stream's first frame rate, and
-    /// limited to a second or three frames, whichever is longer. The buffer of such a stream cannot
-    /// change.
+    /// Durations of frames are then rounded to clock ticks of 1/90,000 s or a little less, so that
+    /// the clock tick is no frame interval, and limited to a second or three frames, whichever is
+    /// longer. With a constant rate it takes a look-ahead of one frame at least. The buffer of such a
+    /// stream cannot change.
     public var writesBufferTiming = false
     /// The number of frames, 0 to 250, that are analysed before a frame is coded.
     public var frames = 40

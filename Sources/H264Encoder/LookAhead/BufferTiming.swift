@@ -4,7 +4,7 @@ import VideoEncoding
 
 /// The times at which a decoder removes each access unit from the coded picture buffer and outputs
 /// its picture, as buffering period and picture timing SEI messages give them (C.1.2, C.2.2). Times
-/// are counted in clock ticks; a frame at the stream's first frame rate lasts two.
+/// are counted in clock ticks (`BufferClock.ticks(frameRate:)`).
 struct BufferTiming {
   /// The HRD parameters of the sequence parameter set, which give the lengths of the messages'
   /// fields.

@@ -56,8 +56,8 @@ final class LookAheadEncoder: EncodingStrategy {
   var order: StreamOrder
   /// The contents of the timing SEI messages; nil where the stream has none.
   var timing: BufferTiming?
-  /// The clock tick in seconds to which durations are rounded; nil where nothing counts in ticks.
-  private let wholeTick: Double?
+  /// Rounds durations to clock ticks; nil where nothing counts in ticks.
+  private var rounding: TickRounding?
   /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
   var weights: PictureWeights?
   /// For each macroblock row, an equal share of the bits of a picture.
@@ -162,7 +162,7 @@ final class LookAheadEncoder: EncodingStrategy {
       firstPictureID: configuration.lookAhead.part?.pictureID ?? 0)
     timing = BufferTiming(sps, configuration.lookAhead.buffer)
     let tick = timing?.clock.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
-    wholeTick = timing != nil || configuration.isJoined ? tick : nil
+    rounding = timing != nil || configuration.isJoined ? TickRounding(tick: tick) : nil
     planner = LookAheadPlanner(
       settings, frames: configuration.lookAhead.frames,
       queue: LookAheadQueue(
@@ -215,7 +215,9 @@ final class LookAheadEncoder: EncodingStrategy {
   /// - Parameter seconds: the time in seconds since the start of the movie whose streams are
   ///   joined.
   func begin(at seconds: Double) {
-    if codedCount == 0, seconds.isFinite { rateControl.begin(at: seconds) }
+    guard codedCount == 0, seconds.isFinite else { return }
+    rateControl.begin(at: seconds)
+    rounding?.begin(at: seconds)
   }
 
   /// After the last picture: the bits by which the fullness of the decoder's buffer misses the one
@@ -239,9 +241,9 @@ final class LookAheadEncoder: EncodingStrategy {
     try check(source, options)
     let start = DispatchTime.now().uptimeNanoseconds
     var options = options
-    if let wholeTick {
+    if queue.newest != nil {
       let usual = 1 / configuration.frameRate
-      options.duration = BufferClock.rounded(options.duration ?? usual, usual: usual, tick: wholeTick)
+      options.duration = rounding?.round(options.duration ?? usual, usual: usual) ?? options.duration
     }
     let correction = queue.append(source, request: options.request, settings: planner.settings)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }

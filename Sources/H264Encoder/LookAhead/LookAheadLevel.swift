@@ -26,8 +26,12 @@ extension H264EncoderConfiguration {
       var fitting = self
       fitting.fitBuffer(to: sps)
       if let buffer = fitting.lookAhead.buffer {
-        sps.vui?.nalHRD = H264HypotheticalDecoder(
+        var hrd = H264HypotheticalDecoder(
           bitRate: buffer.maximumRate, cpb: BufferClock.size(of: buffer), isConstantBitRate: isConstantRate)
+        // 13 hours of ticks. Longer delays are written modulo their length.
+        (hrd.removalDelayLength, hrd.outputDelayLength) = (32, 32)
+        sps.vui?.nalHRD = hrd
+        sps.vui?.timing?.ticks = BufferClock.ticks(frameRate: frameRate)
       }
     }
     return (sps, pps)

@@ -179,6 +179,7 @@ extension HEVCEncoderConfiguration {
       var fitting = self
       fitting.fitBuffer(to: sets)
       if let buffer = fitting.lookAhead.buffer {
+        sets.sps.vui?.timing?.ticks = BufferClock.ticks(frameRate: frameRate)
         sets.sps.vui?.timing?.hrd = BufferTiming.parameters(
           buffer, isConstant: lookAheadSettings.isConstantRate)
       }

@@ -17,8 +17,9 @@ extension HEVCEncoderConfiguration {
     /// they exceed them.
     public var buffer: Buffer?
     /// Whether the stream describes the buffer: HRD parameters in the sequence parameter set, and
-    /// buffering period and picture timing SEI messages. Durations of frames are rounded to frame
-    /// intervals then.
+    /// buffering period and picture timing SEI messages. Durations of frames are rounded to clock
+    /// ticks of 1/90,000 s or a little less then, so that the clock tick is no frame interval. With
+    /// a constant rate it takes a look-ahead of one frame at least.
     public var writesBufferTiming = false
     /// The number of frames, 0 to 250, that are analysed before a frame is coded.
     public var frames = 40
@@ -115,6 +116,10 @@ extension HEVCEncoderConfiguration {
     if options.writesBufferTiming {
       try require(options.buffer != nil, "Buffering periods need a buffer.")
       try require(options.partRate == nil, "A part of a stream has no buffering periods of its own.")
+      if case .constant = options.rate {
+        try require(
+          options.frames > 0, "Filler data takes the time of the next frame: a look-ahead of one frame at least.")
+      }
       if let buffer = options.buffer {
         try require(
           Double(buffer.size) <= Double(buffer.maximumRate) * BufferClock.longestBuffer,

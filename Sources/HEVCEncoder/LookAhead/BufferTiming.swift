@@ -4,7 +4,7 @@ import VideoEncoding
 
 /// The times at which a decoder removes each access unit from the coded picture buffer and outputs
 /// its picture, as buffering period and picture timing SEI messages give them (C.2.2, C.2.3,
-/// C.3.3). Times are counted in clock ticks; a frame at the stream's first frame rate lasts one.
+/// C.3.3). Times are counted in clock ticks (`BufferClock.ticks(frameRate:)`).
 struct BufferTiming {
   /// The HRD parameters of the sequence parameter set, which give the lengths of the messages'
   /// fields.
@@ -30,6 +30,9 @@ struct BufferTiming {
   static func parameters(_ buffer: CodedPictureBuffer, isConstant: Bool) -> HEVCHypotheticalDecoder {
     var common = HEVCHypotheticalDecoder.Common()
     common.hasNAL = true
+    // 13 hours of ticks. Longer delays are written modulo their length.
+    common.removalDelayLength = 32
+    common.outputDelayLength = 32
     var schedule = HEVCHypotheticalDecoder.Schedule()
     schedule.bitRateValue = max(buffer.maximumRate >> 6, 1)
     schedule.cpbSizeValue = max(BufferClock.size(of: buffer) >> 4, 1)

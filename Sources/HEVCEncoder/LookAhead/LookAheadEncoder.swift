@@ -22,6 +22,8 @@ final class LookAheadEncoder: EncodingStrategy {
   var output: AccessUnitWriter
   /// The contents of the messages on the decoder's buffer; nil where the stream has none.
   var timing: BufferTiming?
+  /// Rounds durations to the clock ticks of `timing`.
+  private var rounding: TickRounding?
   /// Chooses the effort of each picture by the encoding time.
   private var effortControl: EffortControl
   /// Owns the memory of `blockOffsets` and `evenShares`.
@@ -83,6 +85,7 @@ final class LookAheadEncoder: EncodingStrategy {
       queue: LookAheadQueue(geometry, analysis: analysis, weighs: false, keepsSourceTypes: false),
       pass: pass)
     timing = BufferTiming(sets.sps, configuration.lookAhead.buffer)
+    rounding = timing.map { TickRounding(tick: $0.clock.tick) }
     order = StreamOrder(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
@@ -139,11 +142,10 @@ final class LookAheadEncoder: EncodingStrategy {
     nextIndex += 1
     let picture = eightBits.picture(source, kernels: coder.videoKernels)
     var request = options.request
-    if let timing {
+    if queue.newest != nil {
       // What the rate control counts is what the stream says.
       let usual = 1 / configuration.frameRate
-      request.duration = BufferClock.rounded(
-        request.duration ?? usual, usual: usual, tick: timing.clock.tick)
+      request.duration = rounding?.round(request.duration ?? usual, usual: usual) ?? request.duration
     }
     let correction = queue.append(picture, request: request, settings: planner.settings)
     if correction != 0 {

@@ -88,9 +88,8 @@ package final class LookAheadQueue {
     let usual = 1 / settings.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)
     let before = newest
-    // A frame before a long pause does not get the bits of the whole pause.
     let passed = request.duration ?? usual
-    let paced = min(max(passed, 1e-4), max(1, 3 * usual))
+    let paced = min(max(passed, TickRounding.shortest), TickRounding.longest(usual: usual))
     var correction = 0.0
     if let before {
       if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
@@ -169,10 +168,29 @@ package final class LookAheadQueue {
   /// The seconds from the decode time of a frame to that of the next frame.
   ///
   /// Frame n in decoding order is decoded when the picture with index n - `depth` is output. The
-  /// decode times of the first `depth` frames precede that by the durations of the first pictures.
+  /// decode times of the first `depth` frames precede that by the durations of the first pictures,
+  /// as they are known or assumed when the first is coded (`fixLead`).
   package func decodeInterval(codingIndex: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
+    if codingIndex < UInt64(lead.count) { return (lead[Int(codingIndex)], true) }
     let index = codingIndex < UInt64(depth) ? codingIndex : codingIndex - UInt64(depth)
     return (intervals[Int(index & 511)], index + 1 < nextIndex)
+  }
+
+  /// The decode intervals of the first frames, once the first of them is coded.
+  private var lead: [Double] = []
+
+  /// Fixes the decode intervals of the first `depth` frames, whose sum is the time from the first
+  /// decode time to the output of the first picture. Where pictures are coded before those intervals
+  /// are known, they are usual ones: if later ones were longer, pictures would be output late.
+  /// - Parameters:
+  ///   - depth: the most frames that precede a frame in decoding order and follow it in output
+  ///     order.
+  ///   - usual: the frame interval of the configuration in seconds.
+  func fixLead(depth: Int, usual: Double) {
+    guard lead.isEmpty else { return }
+    for index in 0..<depth {
+      lead.append(UInt64(index) + 1 < nextIndex ? intervals[index] : usual)
+    }
   }
 
   /// The picture before `newest`.

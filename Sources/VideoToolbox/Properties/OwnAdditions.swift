@@ -82,8 +82,10 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_MakesPassesOnDemand: C
 /// D.1.3), as multiplexers and broadcasters need it. The session needs a buffer for that: a
 /// constant or a variable rate, `VBVBufferDuration` with an average one, data rate limits, or
 /// `kOVTCompressionPropertyKey_MaximumQueueDelay`; without one it cannot be prepared
-/// (kVTParameterErr). This package's own encoder only, outside the low-latency mode. Boolean, false
-/// by default.
+/// (kVTParameterErr). Times are those of the frames' time stamps, in clock ticks of 1/90,000 s or a
+/// little less, so that the clock tick of the stream is no frame interval. With a constant rate one
+/// frame waits for the next, and `MaxFrameDelayCount` must not be 0. This package's own encoders
+/// only, outside the low-latency mode. Boolean, false by default.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesBufferTiming: CFString =
   "OVTWritesBufferTiming"
 

@@ -34,41 +34,115 @@ import ToolSupport
     ).frame(n)
   }
 
+  /// Durations of frames in seconds; the configuration says 25 frames a second.
+  enum Pace: String, CaseIterable {
+    /// As configured, and at other constant rates.
+    case usual, film, ntsc, fast
+    /// Any durations, no whole ones of any unit.
+    case uneven
+
+    func duration(_ n: Int) -> Double {
+      switch self {
+      case .usual: 1.0 / 25
+      case .film: 1.0 / 24
+      case .ntsc: 1001.0 / 30_000
+      case .fast: 1.0 / 120
+      case .uneven: Double([2, 3, 2, 1, 7][n % 5]) / 50 + (n % 2 == 0 ? -0.0041 : 0.0123)
+      }
+    }
+  }
+
   @Test(
-    "What frames say of the buffer holds in a decoder's, by clause C.1",
+    "What frames say of the buffer holds in a decoder's, by clause C.1, at the times of the frames",
     .enabled(if: TracedHeaders.isAvailable),
     arguments: [false, true], [(false, false), (true, false), (true, true)])
   func bufferTimingHoldsInTheHypotheticalDecoder(isConstant: Bool, structure: (reorders: Bool, isOpen: Bool))
     throws
   {
     let (reorders, isOpen) = structure
-    for (seconds, isUneven) in [(0.5, false), (2.0, true)] {
+    for (n, pace) in Pace.allCases.enumerated() {
+      let seconds = n % 2 == 0 ? 0.5 : 2.0
       // No multiple of 64.
       let maximum = 150_017
       let c = Self.configuration(
         isConstant ? .constant(maximum) : .average(120_000), maximum: maximum, seconds: seconds,
         reorders: reorders, isOpen: isOpen)
       let count = 75
-      let lengths = (0..<count).map { isUneven ? [2, 3, 2, 1, 7][$0 % 5] : 2 }
+      let durations = (0..<count).map(pace.duration)
       let run = try LookAheadRun(c, count: count) { n in
         var options = H264FrameOptions()
-        // Off by less than half a tick of 1/50 s.
-        if isUneven, n > 0 { options.duration = Double(lengths[n - 1]) / 50 + (n % 2 == 0 ? 0.004 : -0.004) }
+        if pace != .usual, n > 0 { options.duration = durations[n - 1] }
         return options
       } content: {
         Self.content($0)
       }
       try run.check(count: count, "\(isConstant) \(reorders)")
-      let context = "constant \(isConstant), reordered \(reorders), open \(isOpen), \(seconds) s"
+      let context = "constant \(isConstant), reordered \(reorders), open \(isOpen), \(seconds) s, \(pace)"
       let traced = try TracedHeaders(run.frames.flatMap(\.data), format: "h264")
       #expect(traced.complaints.isEmpty, "\(context)")
       #expect(run.frames.contains(where: \.properties.isOpenGOP) == isOpen, "\(context)")
-      try Self.check(traced, run.frames, lengths, isConstant: isConstant, context)
+      try Self.check(traced, run.frames, durations, isConstant: isConstant, context)
     }
   }
 
+  @Test(
+    "Pictures that are asked for early change no output times", .enabled(if: TracedHeaders.isAvailable),
+    arguments: [[0], [1], [0, 1, 2], [5, 30], [2, 40, 41]])
+  func picturesThatAreAskedForEarlyChangeNoOutputTimes(early: [Int]) throws {
+    for isUneven in [false, true] {
+      let c = Self.configuration(.average(120_000), maximum: 150_000, seconds: 1, reorders: true)
+      let count = 60
+      let durations = (0..<count).map { (isUneven ? Pace.uneven : .usual).duration($0) }
+      let run = try LookAheadRun(c, count: count) { n in
+        var options = H264FrameOptions()
+        if n > 0 { options.duration = durations[n - 1] }
+        return options
+      } completes: {
+        early.contains($0)
+      } content: {
+        Self.content($0)
+      }
+      let traced = try TracedHeaders(run.frames.flatMap(\.data), format: "h264")
+      try Self.check(
+        traced, run.frames, durations, isConstant: false, "through \(early), uneven \(isUneven)")
+    }
+  }
+
+  @Test(
+    "A constant rate with one frame of look-ahead holds at any pace",
+    .enabled(if: TracedHeaders.isAvailable))
+  func aConstantRateWithOneFrameOfLookAheadHoldsAtAnyPace() throws {
+    var c = Self.configuration(.constant(150_000), maximum: 150_000, seconds: 0.5, reorders: false)
+    c.lookAhead.frames = 1
+    let durations = (0..<60).map { $0 % 9 == 8 ? 0.3 : Pace.uneven.duration($0) }
+    let run = try LookAheadRun(c, count: 60) { n in
+      var options = H264FrameOptions()
+      if n > 0 { options.duration = durations[n - 1] }
+      return options
+    } content: {
+      Self.content($0)
+    }
+    let traced = try TracedHeaders(run.frames.flatMap(\.data), format: "h264")
+    try Self.check(traced, run.frames, durations, isConstant: true, "one frame")
+    c.lookAhead.frames = 0
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
+  }
+
+  @Test("Filler data has the size that a high rate takes")
+  func fillerDataHasTheSizeThatAHighRateTakes() throws {
+    let rate = 400_000_000
+    var c = Self.configuration(.constant(rate), maximum: rate, seconds: 1, reorders: false)
+    c.frameRate = 8
+    c.level = 62
+    let still = Self.content(0)
+    let frames = try LookAheadRun(c, count: 6) { _ in still }.frames
+    // The buffer, which is filled to 70 % at first, takes what arrives until it is full.
+    let bits = frames.dropLast().reduce(0.0) { $0 + Double($1.data.count * 8) }
+    #expect(abs(bits - Double(rate) * (5.0 / 8 - 0.3)) < 1e4)
+  }
+
   static func check(
-    _ traced: TracedHeaders, _ frames: [LookAheadRun.Frame], _ lengths: [Int], isConstant: Bool,
+    _ traced: TracedHeaders, _ frames: [LookAheadRun.Frame], _ durations: [Double], isConstant: Bool,
     _ context: String
   ) throws {
     func one(_ name: String) throws -> Double { Double(try #require(traced[name].last, "\(name)")) }
@@ -124,9 +198,10 @@ import ToolSupport
       }
       #expect(held <= size + 1, "\(context): overflow before frame \(n)")
     }
+    var time = 0.0
     for n in 1..<shown.count {
-      let length = ((shown[n] - shown[n - 1]) / tick).rounded()
-      #expect(length == Double(lengths[n - 1]), "\(context): picture \(n - 1)")
+      time += durations[n - 1]
+      #expect(abs(shown[n] - shown[0] - time) < 1e-5, "\(context): picture \(n)")
     }
   }
 

@@ -129,6 +129,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
       c.lookAhead.buffer = .init(maximumRate: most, size: most / r.int(1...4))
     }
     c.lookAhead.writesBufferTiming = c.lookAhead.buffer != nil && r.chance(50)
+    if case .constant = c.lookAhead.rate { c.lookAhead.frames = max(c.lookAhead.frames, 1) }
     var direct = TestRandom(seed &+ 0xD1_2EC7)
     c.lookAhead.directPrediction = direct.chance(20) ? .spatial : direct.chance(60) ? .temporal : .automatic
     configuration = c

@@ -16,10 +16,13 @@ struct LookAheadRun {
   private(set) var frames: [Frame] = []
   private(set) var encoder: LookAheadEncoder
 
-  /// - Parameter options: of picture n.
+  /// - Parameters:
+  ///   - options: of picture n.
+  ///   - completes: whether all pictures up to this one are asked for once it is added.
   init(
     _ configuration: H264EncoderConfiguration, count: Int, begin: Double = 0,
     options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
+    completes: (Int) -> Bool = { _ in false },
     content: (Int) -> PlanarFrame
   ) throws {
     self.configuration = configuration
@@ -30,6 +33,7 @@ struct LookAheadRun {
       try content(n).withSource(planar: n % 3 != 1, padding: n % 5) { source in
         try encoder.encode(source, options: options(n)) { given.append(copy($0)) }
       }
+      if completes(n) { encoder.complete(through: UInt64(n)) { given.append(copy($0)) } }
       frames += given
     }
     var rest: [Frame] = []

@@ -18,6 +18,23 @@ struct BufferTimingTests {
     var isOpen = false
   }
 
+  @Test(
+    "A constant rate with one frame of look-ahead holds at any pace",
+    .enabled(if: TracedHeaders.isAvailable))
+  func shortLookAhead() throws {
+    var configuration = Self.configuration(Form(isConstant: true), maximum: 150_000, seconds: 0.5)
+    configuration.lookAhead.frames = 1
+    let durations = (0..<60).map { $0 % 9 == 8 ? 0.3 : Pace.uneven.duration($0) }
+    let content = Content(kind: .blocks, width: 96, height: 80, seed: 5)
+    let encoding = try LookAheadStreamTests.Encoding(configuration, content, pictures: 60) { n in
+      var options = HEVCFrameOptions()
+      if n > 0 { options.duration = durations[n - 1] }
+      return options
+    }
+    let traced = try TracedHeaders(encoding.stream, format: "hevc")
+    try Self.check(traced, encoding.frames, durations, isConstant: true, "one frame")
+  }
+
   static func configuration(_ form: Form, maximum: Int, seconds: Double) -> HEVCEncoderConfiguration {
     var c = HEVCEncoderConfiguration(width: 96, height: 80)
     c.maximumReferences = 4
@@ -37,8 +54,27 @@ struct BufferTimingTests {
     return c
   }
 
+  /// Durations of frames in seconds; the configuration says 25 frames a second.
+  enum Pace: String, CaseIterable {
+    /// As configured, and at other constant rates.
+    case usual, film, ntsc, double
+    /// Any durations, no whole ones of any unit.
+    case uneven
+
+    func duration(_ n: Int) -> Double {
+      switch self {
+      case .usual: 1.0 / 25
+      case .film: 1.0 / 24
+      case .ntsc: 1001.0 / 30_000
+      case .double: 1.0 / 60
+      case .uneven: Double([1, 2, 1, 1, 4][n % 5]) / 25 + (n % 2 == 0 ? -0.0041 : 0.0123)
+      }
+    }
+  }
+
   @Test(
-    "It holds in a decoder's buffer, by clause C.2", .enabled(if: TracedHeaders.isAvailable),
+    "It holds in a decoder's buffer, by clause C.2, at the times of the frames",
+    .enabled(if: TracedHeaders.isAvailable),
     arguments: [false, true],
     [
       Form(), Form(reorders: true), Form(reorders: true, isOpen: true),
@@ -46,32 +82,52 @@ struct BufferTimingTests {
   func holds(isConstant: Bool, form: Form) throws {
     var form = form
     form.isConstant = isConstant
-    for (seconds, isUneven) in [(0.5, false), (2.0, true)] {
+    for (n, pace) in Pace.allCases.enumerated() {
+      let seconds = n % 2 == 0 ? 0.5 : 2.0
       // No multiple of 64.
       let configuration = Self.configuration(form, maximum: 150_017, seconds: seconds)
       let count = 75
-      let lengths = (0..<count).map { isUneven ? [1, 2, 1, 1, 4][$0 % 5] : 1 }
+      let durations = (0..<count).map(pace.duration)
       let content = Content(kind: .blocks, width: 96, height: 80, seed: 5)
       let encoding = try LookAheadStreamTests.Encoding(configuration, content, pictures: count) { n in
         var options = HEVCFrameOptions()
-        // Off by less than half a tick of 1/25 s.
-        if isUneven, n > 0 {
-          options.duration = Double(lengths[n - 1]) / 25 + (n % 2 == 0 ? 0.004 : -0.004)
-        }
+        if pace != .usual, n > 0 { options.duration = durations[n - 1] }
         return options
       }
-      let context = "constant \(isConstant), \(form), \(seconds) s"
+      let context = "constant \(isConstant), \(form), \(seconds) s, \(pace)"
       #expect(try encoding.isShownRight(), "\(context)")
       #expect(encoding.frames.contains(where: \.properties.isOpenGOP) == form.isOpen, "\(context)")
       let traced = try TracedHeaders(encoding.stream, format: "hevc")
       #expect(traced.complaints.isEmpty, "\(context)")
-      try Self.check(traced, encoding.frames, lengths, isConstant: isConstant, context)
+      try Self.check(traced, encoding.frames, durations, isConstant: isConstant, context)
+    }
+  }
+
+  @Test(
+    "Pictures that are asked for early change no output times", .enabled(if: TracedHeaders.isAvailable),
+    arguments: [[0], [1], [0, 1, 2], [5, 30], [2, 40, 41]])
+  func completion(early: [Int]) throws {
+    for isUneven in [false, true] {
+      let configuration = Self.configuration(Form(reorders: true), maximum: 150_000, seconds: 1)
+      let count = 60
+      let durations = (0..<count).map { (isUneven ? Pace.uneven : .usual).duration($0) }
+      let content = Content(kind: .blocks, width: 96, height: 80, seed: 5)
+      let encoding = try LookAheadStreamTests.Encoding(
+        configuration, content, pictures: count,
+        options: { n in
+          var options = HEVCFrameOptions()
+          if n > 0 { options.duration = durations[n - 1] }
+          return options
+        }, completes: { early.contains($0) })
+      let traced = try TracedHeaders(encoding.stream, format: "hevc")
+      try Self.check(
+        traced, encoding.frames, durations, isConstant: false, "through \(early), uneven \(isUneven)")
     }
   }
 
   /// Recomputes the arrival and the removal of each access unit, and the output of each picture.
   private static func check(
-    _ traced: TracedHeaders, _ frames: [Frame], _ lengths: [Int], isConstant: Bool, _ context: String
+    _ traced: TracedHeaders, _ frames: [Frame], _ durations: [Double], isConstant: Bool, _ context: String
   ) throws {
     func one(_ name: String) throws -> Double { Double(try #require(traced[name].last, "\(name)")) }
     let rate = (try one("bit_rate_value_minus1") + 1) * 64
@@ -132,9 +188,10 @@ struct BufferTimingTests {
       }
       #expect(held <= size + 1, "\(context): overflow before frame \(n)")
     }
+    var time = 0.0
     for n in 1..<shown.count {
-      let length = ((shown[n] - shown[n - 1]) / tick).rounded()
-      #expect(length == Double(lengths[n - 1]), "\(context): picture \(n - 1)")
+      time += durations[n - 1]
+      #expect(abs(shown[n] - shown[0] - time) < 1e-5, "\(context): picture \(n)")
     }
   }
 
@@ -155,6 +212,19 @@ struct BufferTimingTests {
     #expect(frames.filter { $0.properties.fillerBytes > 500 }.count > 50)
   }
 
+  @Test("Filler data has the size that a high rate takes")
+  func muchFiller() throws {
+    let rate = 400_000_000
+    var configuration = Self.configuration(Form(isConstant: true), maximum: rate, seconds: 1)
+    configuration.frameRate = 8
+    let content = Content(kind: .flat, width: 96, height: 80, seed: 5)
+    let frames = try LookAheadStreamTests.Encoding(configuration, content, pictures: 6).frames
+    // The buffer, which is filled to 70 % at first, takes what arrives until it is full.
+    let bits = frames.dropLast().reduce(0.0) { $0 + Double($1.data.count * 8) }
+    #expect(abs(bits - Double(rate) * (5.0 / 8 - 0.3)) < 1e4)
+    #expect(frames.contains { $0.types.count { $0 == 38 } > 1 })
+  }
+
   @Test("Buffering periods need a buffer that they can tell, and that stays")
   func changes() throws {
     var c = Self.configuration(Form(reorders: true), maximum: 100_000, seconds: 1)
@@ -172,6 +242,12 @@ struct BufferTimingTests {
     #expect(throws: HEVCEncoderError.self) { try HEVCEncoder(configuration: c) }
     c.lookAhead.buffer = nil
     #expect(throws: HEVCEncoderError.self) { try HEVCEncoder(configuration: c) }
+    // What fills the buffer until the next removal takes the time of that.
+    var constant = Self.configuration(Form(isConstant: true), maximum: 100_000, seconds: 1)
+    constant.lookAhead.frames = 1
+    _ = try HEVCEncoder(configuration: constant)
+    constant.lookAhead.frames = 0
+    #expect(throws: HEVCEncoderError.self) { try HEVCEncoder(configuration: constant) }
     c.lookAhead.writesBufferTiming = false
     c.lookAhead.rate = .constant(100_000)
     #expect(throws: HEVCEncoderError.self) { try HEVCEncoder(configuration: c) }

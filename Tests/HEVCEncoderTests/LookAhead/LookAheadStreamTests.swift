@@ -20,9 +20,13 @@ struct LookAheadStreamTests {
     var depth = 0
 
     /// Encodes pictures.
+    /// - Parameters:
+    ///   - options: the options of a picture.
+    ///   - completes: whether all pictures up to this one are asked for once it is added.
     init(
       _ configuration: HEVCEncoderConfiguration, _ content: Content, pictures: Int,
-      options: (Int) -> HEVCFrameOptions = { _ in HEVCFrameOptions() }
+      options: (Int) -> HEVCFrameOptions = { _ in HEVCFrameOptions() },
+      completes: (Int) -> Bool = { _ in false }
     ) throws {
       let encoder = try HEVCEncoder(configuration: configuration)
       depth = encoder.reorderingDepth
@@ -35,6 +39,7 @@ struct LookAheadStreamTests {
       }
       for n in 0..<pictures {
         try content.withSource(n) { try encoder.encode($0, options: options(n), output: add) }
+        if completes(n) { encoder.complete(through: UInt64(n), output: add) }
       }
       encoder.flush(output: add)
       self.frames = frames

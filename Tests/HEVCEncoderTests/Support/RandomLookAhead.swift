@@ -40,7 +40,10 @@ struct RandomLookAhead {
       let rate = Int.random(in: 50...800, using: &g) * 1000
       ahead.buffer = .init(maximumRate: rate, size: rate / 2)
       ahead.writesBufferTiming = seed % 4 < 2
-      if seed % 8 < 3 { ahead.rate = .constant(rate) }
+      if seed % 8 < 3 {
+        ahead.rate = .constant(rate)
+        ahead.frames = max(ahead.frames, 1)
+      }
     }
     if Int.random(in: 0..<6, using: &g) == 0 {
       configuration.dataRateLimits = [

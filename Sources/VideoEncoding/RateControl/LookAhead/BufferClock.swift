@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import struct VideoBitstream.VideoTicks
 
 /// The times that a stream gives of a decoder's buffer, in the units of its messages: clock ticks,
 /// and ticks of 90 kHz for the bits that have to arrive first. H.264 (C.1.2, D.2.2) and HEVC
@@ -44,16 +45,20 @@ package struct BufferClock {
   /// The nearest number of clock ticks to a time in seconds.
   package func ticks(_ seconds: Double) -> Int { Int((seconds / tick).rounded()) }
 
-  /// A duration rounded to clock ticks. It is one tick or more, and at most a second or three usual
-  /// durations, whichever is longer.
-  /// - Parameters:
-  ///   - seconds: the duration in seconds.
-  ///   - usual: the frame interval of the configuration in seconds.
-  ///   - tick: the duration of a tick in seconds.
-  /// - Returns: the rounded duration in seconds.
-  package static func rounded(_ seconds: Double, usual: Double, tick: Double) -> Double {
-    let most = max(Int((max(1, 3 * usual) / tick + 1e-6).rounded(.down)), 1)
-    return Double(min(max(Int(min(seconds / tick, 1e9).rounded()), 1), most)) * tick
+  /// The clock ticks in a frame at the configured rate, so that a second has 90,000 or a few more.
+  ///
+  /// Frames may come at another rate than the configured one, or at none that is constant. Removal
+  /// and output times then still are those of the time stamps, to 6 microseconds.
+  /// - Parameter frameRate: the configured rate in frames per second.
+  package static func ticksPerFrame(_ frameRate: Double) -> Int {
+    max(Int((initial / frameRate - 1e-6).rounded(.up)), 1)
+  }
+
+  /// The clock tick of a stream that describes its buffer, for the parameter sets.
+  /// - Parameter frameRate: the configured rate in frames per second, 0.1 to 1000.
+  package static func ticks(frameRate: Double) -> VideoTicks {
+    let perSecond = frameRate * Double(ticksPerFrame(frameRate))
+    return VideoTicks(unitsInTick: 1000, timeScale: Int((perSecond * 1000).rounded()))
   }
 
   /// The initial delay of a buffering period and its offset, in ticks of 90 kHz: the time in which

@@ -5,7 +5,8 @@
 ///
 /// It is the same at every join, so that no stream has to know the others. With a constant rate all
 /// bits that arrive belong to the stream, in whole bytes. The part of a byte that has arrived at a
-/// join depends on the time alone, counted from the start of the movie in ticks of half a frame.
+/// join depends on the time alone, counted from the start of the movie in clock ticks (half frames
+/// where the stream does not describe the buffer).
 package struct JoinedBuffer {
   /// The least fullness at a join, as the bits that arrive during this number of frames.
   package static let fewestFrames = 2.0

@@ -100,17 +100,17 @@ import VideoBitstream
     let sets = try LookAheadEncoder(configuration: c).parameterSets
     let sps = try H264SequenceParameterSet(nalUnit: sets.sequence)
     let hrd = try #require(sps.vui?.nalHRD)
-    // Two ticks for each frame since the last one with a buffering period.
+    // The ticks of the frames since the last one with a buffering period.
     for start in starts.dropFirst() {
       let last = try #require(frames[..<start].lastIndex { $0.properties.isKeyFrame })
       let size = frames[start].data.count
-      try Self.replace(&frames[start].data, removalDelay: (start - last) * 2, hrd)
+      try Self.replace(&frames[start].data, removalDelay: (start - last) * 3600, hrd)
       #expect(frames[start].data.count == size)
     }
     let traced = try TracedHeaders(frames.flatMap(\.data), format: "h264")
     #expect(traced.complaints.isEmpty)
     try BufferTimingTests.check(
-      traced, frames, [Int](repeating: 2, count: frames.count), isConstant: isConstant,
+      traced, frames, [Double](repeating: 1.0 / 25, count: frames.count), isConstant: isConstant,
       "constant \(isConstant)")
   }
 
@@ -142,12 +142,12 @@ import VideoBitstream
     #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
     c.lookAhead.hasFramesAfter = false
     c.lookAhead.hasFramesBefore = true
+    c.lookAhead.writesBufferTiming = false
     _ = try LookAheadEncoder(configuration: c)
     c.lookAhead.buffer?.size = 8000
     #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
     c.lookAhead.buffer = nil
     c.lookAhead.rate = .average(100_000)
-    c.lookAhead.writesBufferTiming = false
     _ = try LookAheadEncoder(configuration: c)
   }
 
