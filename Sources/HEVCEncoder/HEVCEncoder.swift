@@ -85,6 +85,18 @@ public final class HEVCEncoder {
   ///   nothing changes then.
   public func reconfigure(_ new: HEVCEncoderConfiguration) throws { try strategy.reconfigure(new) }
 
+  /// Replaces the choice of the weights of reference pictures; for tests.
+  /// - Parameter choice: gets the list and the index of a reference picture.
+  func chooseWeights(_ choice: @escaping (_ list: Int, _ index: Int) -> ReferenceWeight) {
+    lowLatency?.weights?.choice = choice
+    lookAhead?.weights?.choice = choice
+  }
+
+  /// The number of pictures with other weights than the default; for tests.
+  var weightedPictures: Int {
+    lowLatency?.weights?.weightedPictures ?? lookAhead?.weights?.weightedPictures ?? 0
+  }
+
   // MARK: - Encoding
 
   /// Codes a picture. Its memory is read until the call returns.

@@ -17,7 +17,7 @@ import HEVCEncoder
 ///
 /// A number above 51 is a bit rate in bits per second, others are a constant QP, or with `ahead` a
 /// quality. STREAM receives the byte stream. The time is that of all threads. Options are
-/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file),
+/// `wavefronts`, `no-offsets`, `no-weights`, `main10` (10 bits per sample), `deep` (so has the file),
 /// `aq=STRENGTH` (adaptive quantisation), `references=NUMBER` (4 are kept unless it says
 /// otherwise), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B
 /// pictures in a row), `no-pyramid`, `open`, `no-tree`, `exact` (a constant QP) and `list` (prints
@@ -110,6 +110,7 @@ import HEVCEncoder
     configuration.maximumReferences = 4
     configuration.threads = threads
     configuration.adaptiveOffset = !options.contains("no-offsets")
+    configuration.allowsWeightedPrediction = !options.contains("no-weights")
     if options.contains("main10") { configuration.profile = .main10 }
     configuration.usesWavefronts = options.contains("wavefronts")
     func value(_ name: String) -> String? {

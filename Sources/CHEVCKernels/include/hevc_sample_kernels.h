@@ -247,6 +247,19 @@ static inline void OVT_HEVC_NAMED(ovt_hevc_average)(
     const int16_t *a, const int16_t *b, ptrdiff_t stride, int width, int height) {
   k->average(dst, dstStride, a, b, stride, width, height);
 }
+OVT_HEVC_MEMBER("weigh(_:_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_weigh)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const int16_t *a, ptrdiff_t stride, int width, int height, int log2WD, int w, int o) {
+  k->weigh(dst, dstStride, a, stride, width, height, log2WD, w, o);
+}
+OVT_HEVC_MEMBER("weighBoth(_:_:_:_:_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_weigh_both)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const int16_t *a, const int16_t *b, ptrdiff_t stride, int width, int height, int log2WD, int w0,
+    int w1, int o0, int o1) {
+  k->weighBoth(dst, dstStride, a, b, stride, width, height, log2WD, w0, w1, o0, o1);
+}
 // Edges between columns (isVertical 1) and between rows.
 OVT_HEVC_MEMBER("deblockLuma(_:_:_:_:_:_:)")
 static inline void OVT_HEVC_NAMED(ovt_hevc_deblock_luma)(

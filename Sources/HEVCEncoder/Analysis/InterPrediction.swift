@@ -5,6 +5,7 @@ import CVideoKernels
 /// Inter prediction (8.5.3.3) from one or two reference pictures.
 extension CodingTreeCoder {
   /// The samples of a reference picture at a vector, where these are at half samples; nil elsewhere.
+  /// Weights are applied: exactly at whole samples, elsewhere with another rounding.
   @inline(__always) func planeAt(
     _ motion: Motion, _ list: Int, _ x: Int, _ y: Int
   ) -> UnsafePointer<Sample>? {
@@ -33,15 +34,66 @@ extension CodingTreeCoder {
     _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ output: UnsafeMutablePointer<Sample>,
     _ stride: Int
   ) {
-    if let plane = planeAt(motion, list, block.x, block.y) {
+    let isWeighted = picture.isWeighted && !picture.weight(list, motion.reference).isDefault(0)
+    if !isWeighted || (motion.x | motion.y) & 3 == 0,
+      let plane = planeAt(motion, list, block.x, block.y)
+    {
       for row in 0..<block.height {
         (output + row &* stride).update(from: plane + row &* layout.lumaStride, count: block.width)
       }
       return
     }
-    Kernels.luma(
-      kernels, output, stride, lumaAt(motion, list, block), layout.lumaStride, Int32(block.width),
-      Int32(block.height), Int32(motion.x & 3), Int32(motion.y & 3))
+    let (width, height) = (Int32(block.width), Int32(block.height))
+    let (dx, dy) = (Int32(motion.x & 3), Int32(motion.y & 3))
+    let source = lumaAt(motion, list, block)
+    guard isWeighted else {
+      Kernels.luma(kernels, output, stride, source, layout.lumaStride, width, height, dx, dy)
+      return
+    }
+    Kernels.lumaHigh(kernels, intermediates, 32, source, layout.lumaStride, width, height, dx, dy)
+    weigh(output, stride, component: 0, picture.weight(list, motion.reference), width, height)
+  }
+
+  /// Weighs intermediate values of one reference picture (8.5.3.3.4.3).
+  /// - Parameters:
+  ///   - output: receives the samples.
+  ///   - stride: the samples from one row to the next.
+  ///   - component: luma (0), Cb (1) or Cr (2).
+  ///   - weight: the weights of the picture.
+  ///   - width: the width of the block in samples.
+  ///   - height: its height.
+  private func weigh(
+    _ output: UnsafeMutablePointer<Sample>, _ stride: Int, component: Int, _ weight: ReferenceWeight,
+    _ width: Int32, _ height: Int32
+  ) {
+    let own = weight[component]
+    Kernels.weigh(
+      kernels, output, stride, intermediates, 32, width, height,
+      weight.shift(component) &+ 14 &- Int32(Sample.bitDepth), own.weight,
+      own.offset &<< Int32(Sample.extraBits))
+  }
+
+  /// Joins the intermediate values of two reference pictures: their mean, or with weights
+  /// (8.5.3.3.4.2, 8.5.3.3.4.3). The parameters are those of `weigh`.
+  private func join(
+    _ output: UnsafeMutablePointer<Sample>, _ stride: Int, component: Int, _ pair: MotionPair,
+    _ width: Int32, _ height: Int32
+  ) {
+    let second = intermediates + 1024
+    if picture.isWeighted {
+      let a = picture.weight(0, pair.first.reference)
+      let b = picture.weight(1, pair.second.reference)
+      if !a.isDefault(component) || !b.isDefault(component) {
+        let (own, other) = (a[component], b[component])
+        let extra = Int32(Sample.extraBits)
+        Kernels.weighBoth(
+          kernels, output, stride, intermediates, second, 32, width, height,
+          a.shift(component) &+ 14 &- Int32(Sample.bitDepth), own.weight, other.weight,
+          own.offset &<< extra, other.offset &<< extra)
+        return
+      }
+    }
+    Kernels.average(kernels, output, stride, intermediates, second, 32, width, height)
   }
 
   /// Predicts all components of a block.
@@ -73,7 +125,7 @@ extension CodingTreeCoder {
         kernels, intermediates + list &* 1024, 32, lumaAt(motion, list, block), layout.lumaStride, width,
         height, Int32(motion.x & 3), Int32(motion.y & 3))
     }
-    Kernels.average(kernels, output, stride, intermediates, intermediates + 1024, 32, width, height)
+    join(output, stride, component: 0, pair, width, height)
   }
 
   /// The index of a chroma sample of a reference picture at the whole part of a vector.
@@ -95,10 +147,18 @@ extension CodingTreeCoder {
     let planes = pixels.reference(list, Int(motion.reference)).planes
     let (at, to) = (chromaAt(motion, block), chromaOutput(block))
     let (width, height) = (Int32(block.width / 2), Int32(block.height / 2))
-    Kernels.chroma(
-      kernels, predictionCb + to, 16, planes.cb + at, layout.chromaStride, width, height, mx, my)
-    Kernels.chroma(
-      kernels, predictionCr + to, 16, planes.cr + at, layout.chromaStride, width, height, mx, my)
+    for component in 1..<3 {
+      let source = (component == 1 ? planes.cb : planes.cr) + at
+      let output = (component == 1 ? predictionCb : predictionCr) + to
+      if picture.isWeighted, !picture.weight(list, motion.reference).isDefault(component) {
+        Kernels.chromaHigh(
+          kernels, intermediates, 32, source, layout.chromaStride, width, height, mx, my)
+        weigh(
+          output, 16, component: component, picture.weight(list, motion.reference), width, height)
+      } else {
+        Kernels.chroma(kernels, output, 16, source, layout.chromaStride, width, height, mx, my)
+      }
+    }
   }
 
   /// Predicts Cb and Cr of a block from two pictures.
@@ -114,9 +174,9 @@ extension CodingTreeCoder {
           (component == 0 ? planes.cb : planes.cr) + chromaAt(motion, block), layout.chromaStride,
           width, height, Int32(motion.x & 7), Int32(motion.y & 7))
       }
-      Kernels.average(
-        kernels, (component == 0 ? predictionCb : predictionCr) + to, 16, intermediates,
-        intermediates + 1024, 32, width, height)
+      join(
+        (component == 0 ? predictionCb : predictionCr) + to, 16, component: component &+ 1, pair, width,
+        height)
     }
   }
 

@@ -111,7 +111,7 @@ extension CodingTreeCoder {
     let stride = layout.lumaStride
     let source = pixels.source.luma + block.y &* stride + block.x
     let plane = UnsafePointer(
-      pixels.reference(list, reference).planes.luma + block.y &* stride + block.x)
+      pixels.reference(list, reference).halfSamples[0] + block.y &* stride + block.x)
     let shape = Self.shape(block)
     // Whole samples that may be referred to. A vector has 16 bits (8.5.3.2.1).
     let reach = PlaneLayout.reach &- 1

@@ -23,6 +23,10 @@ struct PictureContext: BitwiseCopyable {
   var collocated: MotionField
   /// PicOrderCntVal and kind of the pictures of reference list 0, and from `listSize` on of list 1.
   var identities: UnsafeMutablePointer<ReferenceIdentity>
+  /// The weights of the pictures of reference list 0, and from `listSize` on of list 1.
+  var weights: UnsafePointer<ReferenceWeight>
+  /// Whether any of them has other weights than the default.
+  var isWeighted = false
   /// num_ref_idx_l0_active; 0 for an I slice.
   var referenceCount = 0
   /// num_ref_idx_l1_active; 0 for I and P slices.
@@ -40,6 +44,11 @@ struct PictureContext: BitwiseCopyable {
   static let listSize = 16
   /// Whether the slice is a B slice.
   var isBidirectional: Bool { referenceCountL1 > 0 }
+
+  /// The weights of the reference picture with an index in a list.
+  @inline(__always) func weight(_ list: Int, _ index: Int16) -> ReferenceWeight {
+    weights[list &* Self.listSize &+ Int(index)]
+  }
 
   /// PicOrderCntVal and kind of the reference picture with an index in a list.
   @inline(__always) func identity(_ list: Int, _ index: Int16) -> ReferenceIdentity {

@@ -174,6 +174,8 @@ extension HEVCEncoderConfiguration {
       pps.deblocking = control
     }
     pps.allowsListModification = true
+    pps.hasWeightedPrediction = allowsWeightedPrediction
+    pps.hasWeightedBiprediction = allowsWeightedPrediction && bidirectionalLimit > 0
     var sets = HEVCParameterSets(vps: vps, sps: sps, pps: pps, level: streamLevel)
     if lookAhead.writesBufferTiming {
       var fitting = self

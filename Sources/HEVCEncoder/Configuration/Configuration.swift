@@ -87,6 +87,8 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   /// The most frames from one key frame to the next; nil: key frames are coded only when the caller
   /// requests them, and with a look-ahead after 250 frames at most.
   public var keyFrameInterval: Int?
+  /// Whether weighted prediction is used where pictures become darker or brighter.
+  public var allowsWeightedPrediction = true
   /// Whether the deblocking filter is used (8.7.2).
   public var deblocking = true
   /// Whether sample adaptive offset is used (8.7.3), in pictures of raised quality:

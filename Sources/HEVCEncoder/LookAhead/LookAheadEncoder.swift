@@ -28,6 +28,8 @@ final class LookAheadEncoder: EncodingStrategy {
   private var effortControl: EffortControl
   /// Owns the memory of `blockOffsets` and `evenShares`.
   private let memory: EncoderMemory
+  /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
+  var weights: PictureWeights?
   /// The QP offset of each block of 16x16 samples of the present picture.
   private let blockOffsets: UnsafeMutablePointer<Int8>
   /// For each row of 16 luma rows, an equal share of the bits of a picture.
@@ -79,10 +81,13 @@ final class LookAheadEncoder: EncodingStrategy {
     coder = AnyPictureCoder(configuration: configuration, sets: sets, cpu: cpu)
     let geometry = PictureGeometry(width: configuration.width, height: configuration.height)
     let analysis = LookAheadPreAnalysis(
-      geometry, kernels: coder.videoKernels, threads: 1, readsBrightness: false)
+      geometry, kernels: coder.videoKernels, threads: 1,
+      readsBrightness: configuration.allowsWeightedPrediction)
     planner = LookAheadPlanner(
       configuration.lookAheadSettings, frames: configuration.lookAhead.frames,
-      queue: LookAheadQueue(geometry, analysis: analysis, weighs: false, keepsSourceTypes: false),
+      queue: LookAheadQueue(
+        geometry, analysis: analysis, weighs: configuration.allowsWeightedPrediction,
+        keepsSourceTypes: false),
       pass: pass)
     timing = BufferTiming(sets.sps, configuration.lookAhead.buffer)
     rounding = timing.map { TickRounding(tick: $0.clock.tick) }
@@ -94,6 +99,9 @@ final class LookAheadEncoder: EncodingStrategy {
       effort: configuration.effort, timeFraction: configuration.encodeTimeShare,
       frameRate: configuration.frameRate)
     var memory = EncoderMemory()
+    weights =
+      configuration.allowsWeightedPrediction
+      ? PictureWeights(geometry, slots: coder.poolCount, memory: &memory) : nil
     blockOffsets = memory.allocate(Int8.self, count: geometry.macroblockCount)
     evenShares = memory.allocate(Float.self, count: geometry.heightInMbs)
     evenShares.update(repeating: 1 / Float(geometry.heightInMbs), count: geometry.heightInMbs)
@@ -201,6 +209,9 @@ final class LookAheadEncoder: EncodingStrategy {
     plan.header.hasChromaSAO = plan.header.hasLumaSAO
     plan.header.qp = plan.qp
     setReferences()
+    weights?.weigh(
+      &plan, picture.brightnessRead, list0: order.wanted, list1: order.wantedL1, isAllowed: true, coder)
+    if plan.isReference { weights?.store(slot: target) }
     output.removeAll()
     output.appendLeadingUnits(plan, configuration, sets, timing: nextTiming(plan, picture))
     let leading = (units: output.units.count, count: output.count)

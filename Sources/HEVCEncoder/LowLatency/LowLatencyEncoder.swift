@@ -20,6 +20,8 @@ final class LowLatencyEncoder {
   private let preAnalysis: PreAnalysis
   /// Chooses QP offsets of blocks by local activity.
   private let activity: ActivityQuantisation
+  /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
+  var weights: PictureWeights?
   private var effortControl: EffortControl
   private var cascade = QualityCascade(.constantQP)
   /// The current time in nanoseconds, from any origin.
@@ -75,6 +77,11 @@ final class LowLatencyEncoder {
     activity = ActivityQuantisation(
       PictureGeometry(width: configuration.width, height: configuration.height),
       kernels: coder.videoKernels, memory: &memory)
+    weights =
+      configuration.allowsWeightedPrediction
+      ? PictureWeights(
+        PictureGeometry(width: configuration.width, height: configuration.height),
+        slots: coder.poolCount, memory: &memory) : nil
     effortControl = EffortControl(
       effort: configuration.effort, timeFraction: configuration.encodeTimeShare,
       frameRate: configuration.frameRate)
@@ -180,6 +187,10 @@ final class LowLatencyEncoder {
     }
     setQuality(&plan, decision, options)
     let target = prepare(&plan, wanted)
+    if weights != nil {
+      weigh(&plan, source, wanted, isSceneChange: isSceneChange)
+      if plan.isReference { weights?.store(slot: target) }
+    }
     output.appendLeadingUnits(plan, configuration, sets)
     let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: target, output: &output)
@@ -200,6 +211,17 @@ final class LowLatencyEncoder {
     return HEVCEncodedFrame(
       properties: properties, nalUnits: output.units, byteCount: output.count,
       memory: output.takeMemory())
+  }
+
+  /// Chooses the weights of the reference pictures.
+  private func weigh(
+    _ plan: inout PicturePlan, _ source: HEVCSource, _ wanted: [ReferenceBuffer.Entry],
+    isSceneChange: Bool
+  ) {
+    guard let reading = weights?.read(eightBits.picture(source, kernels: coder.videoKernels)) else {
+      return
+    }
+    weights?.weigh(&plan, reading, list0: wanted, list1: [], isAllowed: !isSceneChange, coder)
   }
 
   /// Sets the QP and the bits of a picture.

@@ -84,6 +84,14 @@ enum AnyPictureCoder {
     }
   }
 
+  /// Sets the weights of a reference picture, after `setReference`.
+  func setWeight(_ index: Int, list: Int, _ weight: ReferenceWeight) {
+    switch self {
+    case .eightBits(let coder): coder.setWeight(index, list: list, weight)
+    case .tenBits(let coder): coder.setWeight(index, list: list, weight)
+    }
+  }
+
   func describe(_ properties: inout HEVCFrameProperties, _ plan: PicturePlan, references: Int) {
     switch self {
     case .eightBits(let coder): coder.describe(&properties, plan, references: references)

@@ -83,6 +83,11 @@ protocol SampleKernels {
     _ k: Table!, _: Residual!, _: Int, _: Input!, _: Int, _: Int32, _: Int32, _: Int32, _: Int32)
   static func average(
     _ k: Table!, _: Output!, _: Int, _: Values!, _: Values!, _: Int, _: Int32, _: Int32)
+  static func weigh(
+    _ k: Table!, _: Output!, _: Int, _: Values!, _: Int, _: Int32, _: Int32, _: Int32, _: Int32, _: Int32)
+  static func weighBoth(
+    _ k: Table!, _: Output!, _: Int, _: Values!, _: Values!, _: Int, _: Int32, _: Int32, _: Int32,
+    _: Int32, _: Int32, _: Int32, _: Int32)
   static func deblockLuma(_ k: Table!, _: Int32, _: Output!, _: Int, _: Int32, _: Values!)
   static func deblockChroma(_ k: Table!, _: Int32, _: Output!, _: Int, _: Values!)
   static func saoEdge(

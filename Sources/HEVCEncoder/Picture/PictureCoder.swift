@@ -17,6 +17,10 @@ final class PictureCoder<Sample: HEVCSample> {
   /// Reference list 0 of the present picture, and from `PictureContext.listSize` on list 1.
   private let references: UnsafeMutablePointer<ReferencePicture<Sample>>
   private let identities: UnsafeMutablePointer<ReferenceIdentity>
+  /// The weights of the same pictures.
+  private let weights: UnsafeMutablePointer<ReferenceWeight>
+  private var weightedPlanes: WeightedPlanes<Sample>
+  private let kernels: UnsafePointer<Sample.Kernels>
   /// The bits of each row of 16 luma rows in the last picture.
   var rowBits: UnsafeMutablePointer<Int32> { rows.rowBits }
   var statistics: PictureStatistics { rows.statistics }
@@ -55,6 +59,10 @@ final class PictureCoder<Sample: HEVCSample> {
     references = memory.allocate(ReferencePicture<Sample>.self, count: entries)
     for i in 0..<entries { (references + i).initialize(to: pool[0]) }
     identities = memory.allocate(ReferenceIdentity.self, count: entries)
+    weights = memory.allocate(ReferenceWeight.self, count: entries)
+    weights.initialize(repeating: ReferenceWeight(), count: entries)
+    weightedPlanes = WeightedPlanes(layout, memory: &memory)
+    self.kernels = UnsafePointer(kernels)
     source = Planes(layout, memory: &memory)
     map = PictureMap(
       codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight, memory: &memory)
@@ -72,7 +80,7 @@ final class PictureCoder<Sample: HEVCSample> {
     let rows = PictureRows(
       configuration: configuration, kernels: kernels, layout: layout, map: map,
       picture: PictureContext(
-        target: pool[0].field, collocated: pool[0].field, identities: identities),
+        target: pool[0].field, collocated: pool[0].field, identities: identities, weights: weights),
       pixels: PictureSamples(source: source, target: pool[0], references: references), writer: writer,
       memory: &memory)
     self.rows = rows
@@ -123,6 +131,19 @@ final class PictureCoder<Sample: HEVCSample> {
     identities[list * PictureContext.listSize + index] = identity
   }
 
+  /// Sets the weights of a reference picture of the next picture, which was set before.
+  /// - Parameters:
+  ///   - index: the index in a list.
+  ///   - list: the list, 0 or 1.
+  ///   - weight: the weights.
+  func setWeight(_ index: Int, list: Int, _ weight: ReferenceWeight) {
+    let entry = list * PictureContext.listSize + index
+    weights[entry] = weight
+    guard !weight.isDefault(0) else { return }
+    references[entry] = weightedPlanes.weigh(
+      entry, references[entry], weight, kernels: kernels, memory: &memory)
+  }
+
   /// Codes the picture again that was coded last; the parameters are those of `code`.
   func recode(_ plan: PicturePlan, into target: Int, output: inout AccessUnitWriter) {
     let count = plan.isKeyFrame ? 0 : plan.header.activeReferences
@@ -142,7 +163,8 @@ final class PictureCoder<Sample: HEVCSample> {
       plan,
       PictureContext(
         target: result.field, collocated: references[collocatedList * list1].field,
-        identities: identities, referenceCount: count, referenceCountL1: countL1, order: order,
+        identities: identities, weights: weights, isWeighted: plan.isWeighted, referenceCount: count,
+        referenceCountL1: countL1, order: order,
         hasTemporalMotion: plan.header.hasTemporalMotion, collocatedList: collocatedList,
         hasOnlyEarlierReferences: !later),
       PictureSamples(source: source, target: result, references: references),

@@ -27,6 +27,8 @@ struct PicturePlan {
   var budget: RowBudget?
   /// Whether its QP is lower than that of the pictures around it.
   var hasRaisedQuality = false
+  /// Whether a reference picture has other weights than the default.
+  var isWeighted = false
   /// The slice header.
   var header = HEVCSliceHeader()
 }

@@ -95,8 +95,16 @@ struct ReferencePicture<Sample: HEVCSample>: BitwiseCopyable {
   let planes: Planes<Sample>
   /// Luma at whole samples, half a sample to the right, half a sample below, and both: the
   /// prediction that 8.5.3.3.3 gives for these positions. The first is `planes.luma`.
-  let halfSamples: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>
+  /// In an entry of a reference list with weights it is weighted (`WeightedPlanes`).
+  private(set) var halfSamples: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>
   let field: MotionField
+
+  /// The same picture with other planes for the search.
+  func searched(in planes: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>) -> Self {
+    var copy = self
+    copy.halfSamples = planes
+    return copy
+  }
 
   init(_ layout: PlaneLayout, memory: inout EncoderMemory) {
     planes = Planes(layout, memory: &memory)

@@ -16,6 +16,8 @@ struct LookAheadStreamTests {
     }
 
     var frames: [Frame] = []
+    /// The number of pictures with weights.
+    var weightedPictures = 0
     /// The number of frames by which a frame is output late.
     var depth = 0
 
@@ -23,12 +25,15 @@ struct LookAheadStreamTests {
     /// - Parameters:
     ///   - options: the options of a picture.
     ///   - completes: whether all pictures up to this one are asked for once it is added.
+    ///   - prepare: is called with the encoder before the first picture.
     init(
       _ configuration: HEVCEncoderConfiguration, _ content: Content, pictures: Int,
       options: (Int) -> HEVCFrameOptions = { _ in HEVCFrameOptions() },
-      completes: (Int) -> Bool = { _ in false }
+      completes: (Int) -> Bool = { _ in false },
+      prepare: (HEVCEncoder) -> Void = { _ in }
     ) throws {
       let encoder = try HEVCEncoder(configuration: configuration)
+      prepare(encoder)
       depth = encoder.reorderingDepth
       var frames: [Frame] = []
       func add(_ frame: consuming HEVCEncodedFrame) {
@@ -42,6 +47,7 @@ struct LookAheadStreamTests {
         if completes(n) { encoder.complete(through: UInt64(n), output: add) }
       }
       encoder.flush(output: add)
+      weightedPictures = encoder.weightedPictures
       self.frames = frames
     }
 
