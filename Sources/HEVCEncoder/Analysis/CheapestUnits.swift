@@ -16,7 +16,7 @@ extension CodingTreeCoder {
       }
       return
     }
-    if !isIntraSlice && codeSkipped(x, y, log2Size) { return }
+    if !isIntraSlice && !mustBeIntra && codeSkipped(x, y, log2Size) { return }
     codePlainIntra(x, y, log2Size)
   }
 }

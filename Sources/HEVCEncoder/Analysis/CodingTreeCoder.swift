@@ -62,6 +62,10 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   let edge: UnsafeMutablePointer<Sample>
   let smoothEdge: UnsafeMutablePointer<Sample>
 
+  /// Whether units of the row are coded intra, in a P slice too.
+  var mustBeIntra = false
+  /// The luma row of reference pictures from which on units of the row must not refer to samples.
+  var referenceEnd = Int.max
   /// Whether the slice is an I slice.
   var isIntraSlice = true
   /// QpY and the QP of chroma.
@@ -183,7 +187,7 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
     best.pointee.cost = Int.max
     (best + 1).pointee.cost = Int.max
     var mayDivide = log2Size > 3
-    if isIntraSlice {
+    if isIntraSlice || mustBeIntra {
       tryIntra(x, y, log2Size)
     } else {
       if log2Size <= 3 && settings.smallestInter > 3 {

@@ -63,7 +63,10 @@ extension CodingTreeCoder {
     let reach = PlaneLayout.reach
     let right: Int = layout.width &+ reach &- 1 &- block.width
     let bottom: Int = layout.height &+ reach &- 1 &- block.height
-    return x >= -reach && y >= -reach && x <= right && y <= bottom
+    guard x >= -reach && y >= -reach && x <= right && y <= bottom else { return false }
+    // The filters of luma and chroma reach four rows of luma further down.
+    let below = motion.y & 7 == 0 ? 0 : 4
+    return referenceEnd == Int.max || y &+ block.height &+ below <= referenceEnd
   }
 
   /// Whether a merge candidate is the same as an earlier one.

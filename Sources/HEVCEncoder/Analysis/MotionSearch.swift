@@ -119,7 +119,11 @@ extension CodingTreeCoder {
     let minX = max(-reach &- block.x, -longest)
     let maxX = min(layout.width &+ reach &- block.width &- block.x, longest)
     let minY = max(-reach &- block.y, -longest)
-    let maxY = min(layout.height &+ reach &- block.height &- block.y, longest)
+    var maxY = min(layout.height &+ reach &- block.height &- block.y, longest)
+    if referenceEnd != Int.max {
+      // The filters reach four rows further down, and the refinement less than two.
+      maxY = min(maxY, referenceEnd &- 6 &- block.height &- block.y)
+    }
 
     var x = 0
     var y = 0

@@ -95,6 +95,11 @@ extension HEVCEncoderConfiguration {
       "\(options.longTermReferences) long-term references are not in 0..<\(maximumReferences) "
         + "(maximumReferences).")
     try require(
+      (0...1000).contains(options.intraRefreshPeriod), "An intra refresh takes 0...1000 frames.")
+    try require(
+      options.sceneChange != .intraRefresh || options.intraRefreshPeriod > 0,
+      "To answer a scene change by an intra refresh, set intraRefreshPeriod.")
+    try require(
       (1...7).contains(options.temporalLayers),
       "\(options.temporalLayers) temporal layers are not in 1...7.")
   }
@@ -126,12 +131,14 @@ extension HEVCEncoderConfiguration {
       same.lowLatency.rateControl = new.lowLatency.rateControl
       same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
       same.lowLatency.sceneChange = new.lowLatency.sceneChange
+      same.lowLatency.intraRefreshPeriod = new.lowLatency.intraRefreshPeriod
+      same.lowLatency.refreshesContinuously = new.lowLatency.refreshesContinuously
       same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
       same.lowLatency.adaptiveQuantisation = new.lowLatency.adaptiveQuantisation
       same.lowLatency.maximumStillPSNR = new.lowLatency.maximumStillPSNR
       changeable =
         "rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the "
-        + "response to a new scene, the effort and measurement"
+        + "response to a new scene, intra refresh, the effort and measurement"
     case .lookAhead:
       same.lookAhead.rate = new.lookAhead.rate
       // What the stream says of its buffer holds to its end, and so does that its rate is constant.
@@ -204,6 +211,9 @@ extension HEVCEncoderConfiguration {
       options.isReference || lowLatency.allowsNonReferenceFrames,
       "Set allowsNonReferenceFrames in the configuration before coding frames that are not references."
     )
+    try require(
+      !options.startsIntraRefresh || lowLatency.intraRefreshPeriod > 0,
+      "Set intraRefreshPeriod in the configuration to have an intra refresh.")
     if let bits = options.targetBits { try require(bits > 0, "A target of \(bits) bits is not above 0.") }
     try require(
       options.budgetShare.isFinite && (0.01...16).contains(options.budgetShare),

@@ -20,6 +20,9 @@ public struct HEVCFrameOptions: Sendable, Equatable {
   public var isReference = true
   /// The pictures that it may refer to.
   public var references: References = .automatic
+  /// Whether a gradual intra refresh begins with this frame, or with the next reference frame if
+  /// this one is not a reference or is dropped. `intraRefreshPeriod` must not be 0.
+  public var startsIntraRefresh = false
   /// The long-term slot to keep the frame in, 0 ..< `longTermReferences`; nil for none. The frame
   /// must be a reference.
   public var longTermSlot: Int?

@@ -13,6 +13,8 @@ extension HEVCEncoderConfiguration {
       case none
       /// An IDR picture.
       case keyFrame
+      /// A gradual intra refresh begins; `intraRefreshPeriod` sets its length and must not be 0.
+      case intraRefresh
     }
 
     /// The bit rate or QP to aim at.
@@ -42,6 +44,14 @@ extension HEVCEncoderConfiguration {
     public var longTermReferences: Int = 0
     /// Whether frames may be coded that are not references (`HEVCFrameOptions.isReference`).
     public var allowsNonReferenceFrames = false
+    /// The number of frames that a gradual intra refresh takes to pass over the picture, 0 (none) to
+    /// 1000. Rows of coding tree units are coded intra in turn, so that a receiver recovers from
+    /// losses, and another one comes in, without a key frame: a recovery point SEI message (D.2.8)
+    /// says where a refresh begins and how long it takes. Frames have one reference meanwhile.
+    public var intraRefreshPeriod: Int = 0
+    /// Whether one refresh follows another without end; otherwise one begins when it is requested
+    /// (`HEVCFrameOptions.startsIntraRefresh`, `sceneChange`).
+    public var refreshesContinuously = true
     /// The number of temporal layers, 1...7 (sps_max_sub_layers_minus1 + 1). A frame refers to
     /// frames of its own and lower layers only, so that higher layers can be left out.
     public var temporalLayers: Int = 1

@@ -22,6 +22,9 @@ final class LowLatencyEncoder {
   private let activity: ActivityQuantisation
   /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
   var weights: PictureWeights?
+  private var refresh: IntraRefresh
+  /// What `refresh` reaches in the present picture.
+  private var refreshed = ReferenceBuffer.Refresh(cycle: 0, rows: 0)
   private var effortControl: EffortControl
   private var cascade = QualityCascade(.constantQP)
   /// The current time in nanoseconds, from any origin.
@@ -67,6 +70,7 @@ final class LowLatencyEncoder {
     coder = AnyPictureCoder(configuration: configuration, sets: sets, cpu: cpu)
     var memory = EncoderMemory()
     buffer = ReferenceBuffer(capacity: configuration.maximumReferences)
+    refresh = IntraRefresh(rows: (configuration.codedHeight + 31) / 32)
     output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
@@ -121,7 +125,7 @@ final class LowLatencyEncoder {
     var wanted: [ReferenceBuffer.Entry] = []
     switch options.references {
     case .automatic:
-      wanted = usable
+      wanted = refresh.useful(usable)
       // The newest comes first; behind it, what was coded better than the pictures around it.
       if wanted.count > 2, let better = wanted.dropFirst().firstIndex(where: \.hasRaisedQuality) {
         wanted.insert(wanted.remove(at: better), at: 1)
@@ -164,6 +168,11 @@ final class LowLatencyEncoder {
     }
     let isSceneChange = isAnalysed && preAnalysis.isSceneChange
     buffer.removeDistant(order: order)
+    refresh.begin(
+      order: order, isReference: options.isReference,
+      isWanted: options.startsIntraRefresh
+        || isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh,
+      configuration.lowLatency)
     var wanted = selectReferences(options)
     if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame
       && options.references == .automatic
@@ -192,6 +201,12 @@ final class LowLatencyEncoder {
       if plan.isReference { weights?.store(slot: target) }
     }
     output.appendLeadingUnits(plan, configuration, sets)
+    if plan.refreshStarts {
+      let pictures = configuration.lowLatency.intraRefreshPeriod
+      output.append(.prefixSEI, temporalID: UInt8(plan.temporalLayer)) {
+        HEVCRecoveryPoint(orderCount: pictures - 1, isExact: true).write(to: &$0)
+      }
+    }
     let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: target, output: &output)
     var isCurtailed = false
@@ -254,9 +269,11 @@ final class LowLatencyEncoder {
       buffer.removeAll()
       order = 0
       keyFrameIsDue = false
+      refresh.reset()
     }
     buffer.removeLayers(above: plan.temporalLayer)
     plan.order = order
+    refreshed = refresh.plan(&plan, wanted, period: configuration.lowLatency.intraRefreshPeriod)
     let layer = UInt8(plan.temporalLayer)
     let type: HEVCNALUnitType =
       plan.isKeyFrame ? .idrWithoutLeading : plan.isReference ? .trailR : .trailN
@@ -321,6 +338,6 @@ final class LowLatencyEncoder {
       ReferenceBuffer.Entry(
         picture: target, index: properties.index, order: plan.order,
         temporalLayer: plan.temporalLayer, longTermSlot: options.longTermSlot,
-        hasRaisedQuality: plan.hasRaisedQuality))
+        hasRaisedQuality: plan.hasRaisedQuality, refresh: refreshed))
   }
 }

@@ -27,6 +27,12 @@ struct PicturePlan {
   var budget: RowBudget?
   /// Whether its QP is lower than that of the pictures around it.
   var hasRaisedQuality = false
+  /// Rows of coding tree units from `refreshFrom` up to, but not including, `refreshTo` are coded
+  /// intra by a gradual intra refresh; those above them refer to refreshed samples alone.
+  var refreshFrom = 0
+  var refreshTo = 0
+  /// Whether a refresh begins with the picture.
+  var refreshStarts = false
   /// Whether a reference picture has other weights than the default.
   var isWeighted = false
   /// The slice header.

@@ -191,6 +191,10 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     rowQP[row] = qp
     rowNeeded[row] = 0
     coder.pointee.setRow(qp: qp)
+    coder.pointee.mustBeIntra = row >= plan.refreshFrom && row < plan.refreshTo
+    // Filters change four rows of samples above those that are not refreshed: deblocking three, and
+    // sample adaptive offset one more.
+    coder.pointee.referenceEnd = row < plan.refreshFrom ? plan.refreshFrom * 32 - 4 : Int.max
     rowLambda[row] = coder.pointee.lambda
     let columns = bits.columns
     var above = row == 0 ? columns : 0

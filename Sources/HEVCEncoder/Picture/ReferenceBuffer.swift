@@ -20,6 +20,14 @@ struct ReferenceBuffer {
     var hasRaisedQuality = false
     /// slice_type: what it was coded as.
     var kind = HEVCSliceKind.p
+    /// What a gradual intra refresh has reached in it.
+    var refresh = Refresh(cycle: 0, rows: 0)
+  }
+
+  /// The rows of coding tree units, from the top, that the refresh with a number has refreshed.
+  struct Refresh: Equatable {
+    var cycle: Int
+    var rows: Int
   }
 
   /// The most reference pictures.

@@ -30,6 +30,7 @@ struct RandomStream {
     configuration.lowLatency.allowsNonReferenceFrames = true
     configuration.lowLatency.temporalLayers = Int.random(in: 1...3, using: &g)
     configuration.lowLatency.adaptiveQuantisation = [0, 0, 0.4, 2][Int(seed / 2 % 4)]
+    configuration.lowLatency.intraRefreshPeriod = seed % 5 == 0 ? Int(seed / 5 % 7) : 0
     configuration.lowLatency.allowsFrameDropping = Bool.random(using: &g)
     if Int.random(in: 0..<4, using: &g) == 0 {
       configuration.dataRateLimits = [
