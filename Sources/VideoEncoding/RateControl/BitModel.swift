@@ -30,6 +30,11 @@ enum BitModel {
     return costs
   }
 
+  /// The units of a picture whose macroblocks have no residual.
+  static func leastUnits(_ histogram: ResidualHistogram) -> Double {
+    least * Double(histogram.counts.sum())
+  }
+
   /// The units of a picture at the nearest QP from 0 to 51.
   static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
     max(Double((histogram.counts * table[min(max(qp, 0), 51)]).sum()), 1e-6)

@@ -101,8 +101,8 @@ extension LookAheadRateControl {
       let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset
       // The pictures so far may span too short a time to tell how often key frames come.
       let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
-      let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
-      all += learned.ratio.value * (kind == 0 ? intra : 1) * units / time
+      let bits = learned.bits(ahead[kind], qp: own) + learned.bits(learned.residual, qp: own)
+      all += (kind == 0 ? intra : 1) * bits / time
     }
     // A constant rate makes up for a deviation within the time that its buffer holds.
     if !settings.isConstantRate {
@@ -116,7 +116,7 @@ extension LookAheadRateControl {
     kinds.indices.reduce(0) { sum, kind in
       let learned = kinds[kind]
       let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset * treeOffsetFraction[kind]
-      return sum + learned.ratio.value * BitModel.units(ahead[kind], qp: own)
+      return sum + learned.bits(ahead[kind], qp: own)
     }
   }
 
@@ -149,7 +149,7 @@ extension LookAheadRateControl {
   package func bits(_ picture: PictureForecast, qp: Double) -> Double {
     let kind = picture.kind.rawValue
     let learned = kinds[kind]
-    return learned.ratio.value
-      * BitModel.units(picture.residual, qp: qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset)
+    return learned.bits(
+      picture.residual, qp: qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset)
   }
 }

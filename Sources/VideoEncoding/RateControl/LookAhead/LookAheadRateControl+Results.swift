@@ -28,6 +28,7 @@ extension LookAheadRateControl {
         kinds[other].ratio = BitRatio(guess: kinds[kind].ratio, by: 0.3)
       }
     }
+    if informativeness <= BitModel.leastInformativeness { kinds[kind].learnStill(bits: bits, units: units) }
     let meanTreeOffset = own - BitModel.qp(picture.residual, units: BitModel.units(final, qp: own))
     if meanTreeOffset.isFinite, abs(meanTreeOffset) < 20,
       informativeness > BitModel.leastInformativeness

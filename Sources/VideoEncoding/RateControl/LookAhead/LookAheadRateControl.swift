@@ -46,6 +46,9 @@ package struct LookAheadRateControl {
   package struct TypeStatistics {
     /// The factor from the units of `BitModel` to bits.
     var ratio = BitRatio()
+    /// What macroblocks without a residual take, as a share of what `BitModel` has for them, at
+    /// most 1. Pictures that stand still tell.
+    var stillShare = 1.0
     /// The QP steps by which the offsets of the macroblock tree lower the mean QP of such pictures
     /// below the picture's QP: a moving mean.
     var meanTreeOffset = 0.0
@@ -54,6 +57,25 @@ package struct LookAheadRateControl {
     /// The sum of the residual histograms of the coded pictures, which decays with the time
     /// constant `memory`.
     package var residual = ResidualHistogram()
+
+    /// Bits of pictures of this type.
+    /// - Parameters:
+    ///   - histogram: the residual of one or several pictures.
+    ///   - qp: their QP.
+    func bits(_ histogram: ResidualHistogram, qp: Double) -> Double {
+      let units = BitModel.units(histogram, qp: qp)
+      guard stillShare < 1 else { return ratio.value * units }
+      return ratio.value * max(units - (1 - stillShare) * BitModel.leastUnits(histogram), 1e-6)
+    }
+
+    /// Learns from a picture that stood still.
+    /// - Parameters:
+    ///   - bits: its bits.
+    ///   - units: its units at its QP.
+    mutating func learnStill(bits: Double, units: Double) {
+      let seen = min(max(bits / (ratio.value * max(units, 1e-6)), 0.01), 1)
+      stillShare += (seen - stillShare) * 0.2
+    }
   }
 
   /// The configuration; its bit rate is that of `part` where the stream is a part of another one.

@@ -94,6 +94,22 @@ import Testing
     return high
   }
 
+  @Test("A large picture that stands still is forecast to take what such pictures took")
+  func aLargeStillPictureTakesWhatSuchPicturesTook() {
+    var settings = LookAheadSettings(width: 3840, height: 2160, frameRate: 25)
+    settings.rate = .average(100_000)
+    var control = LookAheadRateControl(settings)
+    var residual = ResidualHistogram()
+    residual.counts[0] = 240 * 135
+    let picture = PictureForecast(residual: residual, kind: .predicted, duration: 1 / 25)
+    // 25 of these a second would exceed the rate at any QP.
+    #expect(control.bits(picture, qp: 30) > 100_000 / 25)
+    for _ in 0..<30 {
+      control.finish(bits: 500, qp: 30, picture: picture, cascaded: 0, final: residual)
+    }
+    #expect(abs(control.bits(picture, qp: 30) - 500) < 50)
+  }
+
   @Test(
     "An hour keeps the rate, and no part is much coarser than the others",
     arguments: [
