@@ -2,13 +2,18 @@
 """Compares the bit rates that encoders need for the same quality (Bjontegaard's difference, VCEG-M33, with monotone
 curves)."""
 import math
-import sys
+
+
+class NoComparison(SystemExit):
+    """Two curves that cannot be compared; a script that does not catch it ends with the message."""
 
 
 def curve(points):
     """log(rate) by quality: a monotone cubic through the points (Fritsch and Carlson)."""
     # Of points of the same quality the one with the fewest bits counts.
     points = sorted({q: math.log(rate) for rate, q in sorted(points, reverse=True)}.items())
+    if len(points) < 2:
+        raise NoComparison(f"a curve has a single quality: {points}")
     x = [p[0] for p in points]
     y = [p[1] for p in points]
     steps = [(y[i + 1] - y[i]) / (x[i + 1] - x[i]) for i in range(len(x) - 1)]
@@ -31,7 +36,7 @@ def bd_rate(reference, points):
     low_b, high_b, b = curve(points)
     low, high = max(low_a, low_b), min(high_a, high_b)
     if high <= low:
-        sys.exit(f"two curves have no quality in common: {reference} and {points}")
+        raise NoComparison(f"two curves have no quality in common: {reference} and {points}")
     count = 200
     middle = [low + (high - low) * (i + 0.5) / count for i in range(count)]
     return math.exp(sum(b(q) - a(q) for q in middle) / count)
