@@ -118,7 +118,8 @@ extension HEVCEncoderConfiguration {
       try require(options.partRate == nil, "A part of a stream has no buffering periods of its own.")
       if case .constant = options.rate {
         try require(
-          options.frames > 0, "Filler data takes the time of the next frame: a look-ahead of one frame at least.")
+          options.frames > 0,
+          "Filler data takes the time of the next frame: a look-ahead of one frame at least.")
       }
       if let buffer = options.buffer {
         try require(

@@ -71,7 +71,9 @@ struct IntraRefresh {
   mutating func plan(
     _ plan: inout PicturePlan, _ references: [ReferenceBuffer.Entry], period: Int
   ) -> ReferenceBuffer.Refresh {
-    guard let start, !plan.isKeyFrame, period > 0 else { return ReferenceBuffer.Refresh(cycle: cycle, rows: 0) }
+    guard let start, !plan.isKeyFrame, period > 0 else {
+      return ReferenceBuffer.Refresh(cycle: cycle, rows: 0)
+    }
     let step = plan.order - start
     plan.refreshStarts = step == 0
     let from = references.map(refreshedRows).min() ?? 0

@@ -87,7 +87,9 @@ struct PictureWeights {
     table.list0 = weights[0].map(\.entry)
     table.list1 = weights[1].map(\.entry)
     plan.header.weights = table
-    for list in 0..<2 { for (i, weight) in weights[list].enumerated() { coder.setWeight(i, list: list, weight) } }
+    for list in 0..<2 {
+      for (i, weight) in weights[list].enumerated() { coder.setWeight(i, list: list, weight) }
+    }
   }
 
   /// Whether weights are better than none for blocks that are predicted from either picture alone
