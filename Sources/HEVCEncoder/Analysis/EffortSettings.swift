@@ -32,31 +32,28 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   /// Whether levels are chosen by rate and distortion (`LevelDecision`).
   var optimisesLevels = false
   /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
-  var splitThreshold = 24
+  var splitThreshold = 6
   /// Intra prediction is tried in P and B pictures where its least SATD is below that of inter
   /// prediction times this, in 16ths.
   var intraMargin = 16
 
   /// The settings of an effort, 0 (fastest) to 9 (best).
   init(effort: Int) {
-    splitThreshold = 20
     if effort >= 1 {
       smallestInter = 3
       partsThreshold = 48
       mergeCandidates = 5
-      splitThreshold = 12
     }
     if effort >= 2 {
-      splitThreshold = 6
       searchSteps = 12
     }
     if effort >= 3 {
       optimisesLevels = true
+      intraMargin = 18
+      splitThreshold = 4
     }
     if effort >= 4 {
       references = 2
-      intraMargin = 18
-      splitThreshold = 4
     }
     if effort >= 5 {
       intraModes = 2
