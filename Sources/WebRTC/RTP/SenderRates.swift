@@ -6,16 +6,17 @@ import RealTimeTransport
 struct TransportHistory: Sendable {
   /// The largest number of packets that are remembered.
   private static let capacity = 8192
-  private var entries: [Int64: (time: Double, bits: Int)] = [:]
+  private var entries: [Int64: (time: Double, bits: Int, media: UInt16)] = [:]
   private var unwrapper = SequenceUnwrapper()
   /// The highest number so far, and the oldest that may still be in `entries`.
   private var newest: Int64 = 0
   private var oldest: Int64?
   private var lastTime: (units: Int64, seconds: Double)?
 
-  mutating func add(_ number: UInt16, bits: Int, at time: Double) {
+  /// - Parameter media: The media packet's own number, which a retransmission shares with it.
+  mutating func add(_ number: UInt16, media: UInt16, bits: Int, at time: Double) {
     newest = unwrapper.unwrap(number)
-    entries[newest] = (time, bits)
+    entries[newest] = (time, bits, media)
     var first = oldest ?? newest
     while entries.count > Self.capacity, first < newest {
       entries[first] = nil
@@ -26,14 +27,19 @@ struct TransportHistory: Sendable {
 
   /// Matches a report with what was sent. Each packet is returned once: one that has arrived when a
   /// report says so, one that has not with the report that covers it first.
-  mutating func results(_ feedback: TransportFeedback) -> [CongestionController.PacketResult] {
+  /// `lost` has the media packets' numbers of those that have not, and when they were sent.
+  mutating func results(
+    _ feedback: TransportFeedback
+  ) -> (packets: [CongestionController.PacketResult], lost: [(number: UInt16, sent: Double)]) {
     var results: [CongestionController.PacketResult] = []
+    var lost: [(number: UInt16, sent: Double)] = []
     let first = newest + Int64(Int16(bitPattern: feedback.first &- UInt16(truncatingIfNeeded: newest)))
     for (index, arrival) in feedback.arrivals.enumerated() {
       guard let entry = entries.removeValue(forKey: first + Int64(index)) else { continue }
       results.append(.init(sent: entry.time, arrived: arrival.map { seconds($0) }, bits: entry.bits))
+      if arrival == nil { lost.append((entry.media, entry.time)) }
     }
-    return results
+    return (results, lost)
   }
 
   /// The receiver's time of a report in seconds: the 24 bits of the reference time wrap.

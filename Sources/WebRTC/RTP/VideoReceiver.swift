@@ -66,6 +66,11 @@ public struct VideoReceiver: Sendable {
   private static let maxWait = 0.5
   /// The time after which another source may take the place of a silent one.
   private static let silence = 1.0
+  /// The losses from which a request goes twice, the time between both, and the longest round trip
+  /// for it: a request is lost as easily as a packet, and to learn that takes a round trip.
+  private static let (copiedLoss, copyDelay, longestCopied) = (0.004, 0.012, 0.15)
+  /// The shortest time between two requests for packets that are guessed to be lost in a silence.
+  private static let guessInterval = 0.03
 
   private let configuration: Configuration
   /// The media's source, which the first packet tells.
@@ -73,6 +78,11 @@ public struct VideoReceiver: Sendable {
   private var lastPacket = -Double.infinity
   private var reorder = ReorderBuffer(timeout: 0.1)
   private var requests = RetransmissionRequests(roundTrip: 0.1, tolerance: 0.01)
+  private var silenceDetector = SilenceDetector()
+  /// The requests to send once more, and when.
+  private var copies: [(due: Double, numbers: [UInt16])] = []
+  /// The largest share of packets lost in the last seconds; older ones count for less.
+  private var lossShare = 0.0
   private var depacketiser = FrameDepacketiser()
   private var statistics = ReceptionStatistics(source: 0)
   private var arrivals = TransportArrivals()
@@ -98,8 +108,12 @@ public struct VideoReceiver: Sendable {
   public var deadline: Double {
     min(
       nextReport, nextFeedback, reorder.deadline ?? .infinity,
-      configuration.retransmits ? requests.deadline ?? .infinity : .infinity,
+      configuration.retransmits ? requestDeadline : .infinity,
       isBroken && media != nil ? lastRequest + requestInterval : .infinity)
+  }
+
+  private var requestDeadline: Double {
+    min(requests.deadline ?? .infinity, silenceDetector.due, copies.first?.due ?? .infinity)
   }
 
   private var requestInterval: Double { max(0.2, 2 * (roundTrip ?? 0.1)) }
@@ -140,7 +154,12 @@ public struct VideoReceiver: Sendable {
       counts.bytes += bytes.count
       statistics.add(packet, at: time)
       counts.lostPackets = Int(max(statistics.cumulativeLost, 0))
-      requests.add(packet.sequenceNumber, at: time)
+      if requests.wasGuessedInVain(packet.sequenceNumber, at: time) { silenceDetector.noteLate() }
+      silenceDetector.fade()
+      let isGap = requests.add(
+        packet.sequenceNumber, at: time, isBehindSilence: silenceDetector.isSilent(at: time))
+      if isGap, silenceDetector.isSilent(at: time) { reorder.hold(until: time + requests.timeout) }
+      silenceDetector.add(packet, at: time)
       if configuration.estimatesRate, let sendTime = extensions.sendTime {
         estimate.add(packet.sequenceNumber, sendTime: sendTime, bits: bytes.count * 8, at: time)
       }
@@ -152,6 +171,7 @@ public struct VideoReceiver: Sendable {
       counts.recoveredPackets += 1
       counts.recoveredBytes += bytes.count
       requests.addRetransmitted(packet.sequenceNumber, at: time)
+      silenceDetector.recordOtherPacket(at: time)
     } else {
       return
     }
@@ -171,6 +191,8 @@ public struct VideoReceiver: Sendable {
     statistics = ReceptionStatistics(source: packet.source)
     reorder = ReorderBuffer(timeout: 0.1)
     requests = RetransmissionRequests(roundTrip: roundTrip ?? 0.1, tolerance: 0.01)
+    silenceDetector = SilenceDetector()
+    copies.removeAll()
     depacketiser = FrameDepacketiser()
     timestamps = nil
     isBroken = true
@@ -199,6 +221,7 @@ public struct VideoReceiver: Sendable {
     if time >= nextReport {
       nextReport = time + Self.reportInterval
       let block = statistics.report(at: time)
+      lossShare = max(Double(block?.fractionLost ?? 0) / 256, lossShare * 0.75)
       packets.append(.receiverReport(source: configuration.source, blocks: block.map { [$0] } ?? []))
       packets.append(.sourceDescription(source: configuration.source, name: configuration.name))
       if configuration.estimatesRate, let rate = estimate.take(at: time, roundTrip: roundTrip ?? 0.1) {
@@ -210,7 +233,7 @@ public struct VideoReceiver: Sendable {
       nextFeedback = .infinity
       if let report = arrivals.report(sender: configuration.source, media: media) { packets.append(report) }
     }
-    if configuration.retransmits, case let numbers = requests.nextRequests(at: time), !numbers.isEmpty {
+    if configuration.retransmits, case let numbers = packetsToRequest(at: time), !numbers.isEmpty {
       counts.requestedPackets += numbers.count
       packets.append(.retransmissionRequest(sender: configuration.source, media: media, numbers: numbers))
     }
@@ -220,6 +243,25 @@ public struct VideoReceiver: Sendable {
       packets.append(.pictureLoss(sender: configuration.source, media: media))
     }
     if !packets.isEmpty { outgoing.append(RTCPPacket.compound(packets)) }
+  }
+
+  /// The packets to ask for: those that are missing, those that are probably missing because of a
+  /// silence, and those of a request that is sent once more.
+  private mutating func packetsToRequest(at time: Double) -> [UInt16] {
+    var numbers = requests.nextRequests(at: time)
+    if silenceDetector.due <= time {
+      numbers += requests.guess(silenceDetector.expected, at: time)
+      silenceDetector.noteAsked(at: time, again: max(requests.roundTrip, Self.guessInterval))
+    }
+    let asked = numbers
+    while let copy = copies.first, copy.due <= time {
+      copies.removeFirst()
+      numbers += copy.numbers.filter { requests.isAwaited($0) && !asked.contains($0) }
+    }
+    if lossShare > Self.copiedLoss, requests.roundTrip < Self.longestCopied, !asked.isEmpty {
+      copies.append((time + Self.copyDelay, asked))
+    }
+    return numbers
   }
 
   private mutating func take(

@@ -186,7 +186,7 @@ public struct VideoSender: Sendable {
       sequence &+= 1
       octets &+= UInt32(payload.count)
       counts.packets += 1
-      counts.bytes += send(&packet, at: time)
+      counts.bytes += send(&packet, media: packet.sequenceNumber, at: time)
       if configuration.retransmits { kept.keep(packet, at: time) }
     }
     unanswered = unanswered ?? time
@@ -194,14 +194,14 @@ public struct VideoSender: Sendable {
 
   /// Adds the header extensions and sends a packet.
   /// - Returns: Its size in bytes.
-  private mutating func send(_ packet: inout RTPPacket, at time: Double) -> Int {
+  private mutating func send(_ packet: inout RTPPacket, media: UInt16, at time: Double) -> Int {
     var extensions = PacketExtensions()
     extensions.transportSequence = transportSequence
     extensions.sendTime = PacketExtensions.sendTime(at: time)
     extensions.mid = configuration.mid
     packet.headerExtension = extensions.content(configuration.extensions)
     let bytes = packet.bytes
-    sent.add(transportSequence, bits: bytes.count * 8, at: time)
+    sent.add(transportSequence, media: media, bits: bytes.count * 8, at: time)
     controller.noteSent(bits: bytes.count * 8, at: time)
     transportSequence &+= 1
     outgoing.append((bytes, false))
@@ -223,7 +223,9 @@ public struct VideoSender: Sendable {
       case .fullIntraRequest(_, let media, _) where media == configuration.source: requestKeyFrame(at: time)
       case .transportFeedback(_, _, let feedback):
         unanswered = nil
-        controller.update(sent.results(feedback), at: time, roundTrip: min(roundTrip ?? 0.1, 1))
+        let report = sent.results(feedback)
+        controller.update(report.packets, at: time, roundTrip: min(roundTrip ?? 0.1, 1))
+        sendAgain(lost: report.lost, at: time)
       case .receiverEstimate(_, let sources, let rate) where sources.contains(configuration.source):
         lossRate.limit = Double(rate)
       default: break
@@ -260,6 +262,19 @@ public struct VideoSender: Sendable {
     for packet in packets { copies.append((time + Self.copyDelay, packet.sequenceNumber)) }
   }
 
+  /// Sends what feedback tells to be lost, unless it was sent again since: the request may have been
+  /// lost, and browsers repeat it late where they do not know the round trip.
+  private mutating func sendAgain(lost: [(number: UInt16, sent: Double)], at time: Double) {
+    guard configuration.retransmits else { return }
+    let rate = wholeRate
+    for (number, sent) in lost {
+      for packet in take([number], interval: time - sent - 1e-6, rate: rate, at: time) {
+        again(packet, at: time)
+      }
+    }
+    counts.ignoredRequests = budget.refused
+  }
+
   /// The packets that may be sent again now, within the budget.
   private mutating func take(
     _ numbers: [UInt16], interval: Double, rate: Double, at time: Double
@@ -275,7 +290,7 @@ public struct VideoSender: Sendable {
     if let type = configuration.repairType, let source = configuration.repairSource {
       var again = packet.retransmission(payloadType: type, source: source, sequenceNumber: repairSequence)
       repairSequence &+= 1
-      size = send(&again, at: time)
+      size = send(&again, media: packet.sequenceNumber, at: time)
     } else {
       // Unchanged to the last byte: the same part of SRTP's key stream hides it.
       let bytes = packet.bytes

@@ -20,6 +20,12 @@ final class PeerPair {
   /// The frames that were sent and received: their units by the RTP time stamp.
   var sentFrames: [[[UInt8]]] = []
   var received: [VideoReceiver.Frame] = []
+  /// When each of them was given out.
+  private(set) var times: [Double] = []
+  /// Whether requests for lost packets vanish on the path.
+  var losesRequests = false
+  /// When a frame is sent, in seconds from the beginning of a run.
+  var frameTimes: (Int) -> Double = { Double($0) / 30 }
   private var generator = SeededGenerator(seed: 3)
 
   init(
@@ -91,7 +97,9 @@ final class PeerPair {
 
   private func flush() {
     for (bytes, isControl) in sender.takeOutgoing() { peers[0].send(bytes, isControl: isControl, at: time) }
-    for bytes in receiver.takeOutgoing() { peers[1].send(bytes, isControl: true, at: time) }
+    for bytes in receiver.takeOutgoing() where !(losesRequests && hasRequest(bytes)) {
+      peers[1].send(bytes, isControl: true, at: time)
+    }
     for index in peers.indices {
       for (bytes, _) in peers[index].takeOutgoing() {
         guard PeerTransport.Kind(bytes) != .media || !loss.losesNext() else { continue }
@@ -102,18 +110,26 @@ final class PeerPair {
     }
   }
 
+  private func hasRequest(_ bytes: [UInt8]) -> Bool {
+    (RTCPPacket.parse(bytes) ?? []).contains {
+      if case .retransmissionRequest = $0 { true } else { false }
+    }
+  }
+
   private func decode(_ frame: VideoReceiver.Frame) -> Bool {
     received.append(frame)
+    times.append(time)
     return true
   }
 
   /// Runs for a time, with thirty frames a second.
   func run(for seconds: Double, sends: Bool = true) throws {
+    let begin = time
     let end = time + seconds
-    var nextFrame = time
+    var number = 0
     while time < end {
-      if time >= nextFrame {
-        nextFrame += 1.0 / 30
+      if time >= begin + frameTimes(number) {
+        number += 1
         if sends { sendFrame() }
       }
       for peer in peers { peer.poll(at: time) }

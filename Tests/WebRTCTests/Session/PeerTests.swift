@@ -30,6 +30,36 @@ import Testing
     #expect(pair.received.allSatisfy { known.contains($0.units[0]) })
   }
 
+  @Test func picturesHardlyStandStillAtFivePercentLoss() throws {
+    let pair = try PeerPair(loss: .random(0.05))
+    try pair.run(for: 40)
+    // As WebRTC's statistics define it: gaps longer than a frame and 150 ms.
+    let gaps = zip(pair.times, pair.times.dropFirst()).map { $1 - $0 }
+    let still = gaps.filter { $0 > 1.0 / 30 + 0.15 }.reduce(0, +)
+    #expect(still < 0.01 * 40, "\(gaps.sorted().suffix(5))")
+    #expect(pair.receiver.counts.requests < 2)
+  }
+
+  @Test func whatFeedbackTellsToBeLostIsSentAgainWithoutARequest() throws {
+    let pair = try PeerPair(loss: .random(0.03))
+    pair.losesRequests = true
+    try pair.run(for: 10)
+    let counts = pair.receiver.counts
+    #expect(pair.sender.counts.resentPackets > 10 && counts.recoveredPackets > 10)
+    #expect(Double(counts.incomplete) < 0.2 * Double(counts.lostPackets), "\(counts)")
+    // Once for each loss, of the media and of what is sent again.
+    #expect(Double(pair.sender.counts.resentPackets) < 1.3 * Double(counts.lostPackets), "\(counts)")
+  }
+
+  @Test func aSenderThatIsLateIsNotAskedForWhatItHasNotSent() throws {
+    let pair = try PeerPair()
+    pair.frameTimes = { number in Double(number) / 30 + (number % 3 == 0 ? 0.02 : 0) }
+    try pair.run(for: 20)
+    let counts = pair.receiver.counts
+    #expect(pair.received.count > 500)
+    #expect(Double(counts.recoveredPackets) < 0.1 * Double(counts.packets), "\(counts)")
+  }
+
   @Test func aBurstIsHealedByAKeyFrame() throws {
     // Bursts of some eighty packets, longer than requests can repair in time.
     let pair = try PeerPair(loss: .bursts(rate: 0.1, length: 80))
