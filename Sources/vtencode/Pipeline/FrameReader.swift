@@ -38,7 +38,8 @@ final class FrameReader {
     let decoded = plan.mapsTones ? PixelFormatChoice.video10Bit.type : format
     let adapter = PictureAdapter(plan.fit, pixelFormat: format, mapsTones: plan.mapsTones)
     try self.init(
-      source, pixelFormat: decoded, deinterlacing: plan.deinterlacing, range: plan.range, adapter: adapter)
+      source, pixelFormat: decoded, deinterlacing: plan.deinterlacing, range: plan.range, adapter: adapter,
+      isPaced: plan.isPaced)
   }
 
   /// - Parameters:
@@ -47,11 +48,12 @@ final class FrameReader {
   ///   - deinterlacing: how interlaced pictures are deinterlaced; nil leaves them as they are.
   ///   - range: limits the pictures to those whose presentation time is in it; nil for all.
   ///   - adapter: scales or converts each picture; nil if nothing is left to do.
+  ///   - isPaced: whether pictures are encoded at their times.
   /// - Throws: a `Failure` if the movie cannot be decoded.
   init(
     _ source: MovieSource, pixelFormat: OSType, deinterlacing: Deinterlacing? = nil,
     range: CMTimeRange? = nil,
-    adapter: PictureAdapter? = nil
+    adapter: PictureAdapter? = nil, isPaced: Bool = false
   ) throws {
     self.source = source
     self.range = range
@@ -69,7 +71,8 @@ final class FrameReader {
     if let live = source.live {
       let hasFullChroma =
         pixelFormat == CallPictureFormat.full.type || pixelFormat == kCVPixelFormatType_32BGRA
-      feed = try LivePictures(live, sound: source.captured, format: hasFullChroma ? .full : .usual)
+      feed = try LivePictures(
+        live, sound: source.captured, format: hasFullChroma ? .full : .usual, showsTimeOfDay: isPaced)
     } else if let track = source.video {
       // With another frame rate, the picture that is displayed when the range begins may have begun
       // at any time before it; the reader gives that one too.

@@ -2,6 +2,7 @@
 import AVFoundation
 import ArgumentParser
 import FFmpegMedia
+import Foundation
 
 /// A source whose pictures are made while they are read: a screen, a camera, or a test picture.
 struct LiveSource: Sendable {
@@ -96,6 +97,10 @@ final class LivePictures: PictureFeed {
   private var pictures: any CallPictures
   private var last = CMTime.negativeInfinity
   private let sound: MovieSource.Captured?
+  /// Whether the clock in test pictures shows the time of day.
+  private let showsTimeOfDay: Bool
+  /// The time of day at time zero, in seconds since 1970.
+  private var origin: Double?
 
   let damage: OVTReadingDamage? = nil
 
@@ -103,8 +108,13 @@ final class LivePictures: PictureFeed {
   ///   - source: the source.
   ///   - sound: the sound beside it, which begins with the first picture; nil if there is none.
   ///   - format: the pixel format.
-  init(_ source: LiveSource, sound: MovieSource.Captured? = nil, format: CallPictureFormat) throws {
-    (self.source, self.sound) = (source, sound)
+  ///   - showsTimeOfDay: whether the clock in test pictures shows the time of day at which they are
+  ///     due, so that a player can tell how old they are; otherwise the time in the recording.
+  init(
+    _ source: LiveSource, sound: MovieSource.Captured? = nil, format: CallPictureFormat,
+    showsTimeOfDay: Bool = false
+  ) throws {
+    (self.source, self.sound, self.showsTimeOfDay) = (source, sound, showsTimeOfDay)
     pictures = try source.pictures(width: source.width, height: source.height, format: format)
   }
 
@@ -116,10 +126,11 @@ final class LivePictures: PictureFeed {
       last = time
       // A device knows when it has taken a picture; others are taken when they are due.
       if let captured = picture.captured { sound?.begin(time, captured: captured) }
-      // The clock in a test picture shows the time in the recording, so that every run gives the
-      // same pictures.
       if let test = pictures as? TestPictures {
-        test.stamp(picture.buffer, milliseconds: UInt64(max(picture.time, 0) * 1000))
+        // Without a pace the time in the recording, so that every run gives the same pictures.
+        let begin = showsTimeOfDay ? origin ?? Date().timeIntervalSince1970 - picture.time : 0
+        origin = begin
+        test.stamp(picture.buffer, milliseconds: UInt64(max(begin + picture.time, 0) * 1000))
       }
       return Frame(
         pixelBuffer: picture.buffer, time: time,
