@@ -42,7 +42,11 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   var tracks: Set<OutputTrack.Kind> {
     [.matroska, .webm].contains(container) ? [.video, .sound, .chapters] : [.video, .sound]
   }
-  func plays(_ sound: CMFormatDescription) -> Bool { container.holds(sound) }
+  func plays(_ sound: CMFormatDescription) -> Bool {
+    // AAC of a transport stream has its configuration in each packet, which the header of fragments
+    // cannot take.
+    container.holds(sound) && !(container == .fragmentedMP4 && CodecString.lacksConfiguration(sound))
+  }
   let isLive = false
   let beginsAtZero = true
   let backPressure = BackPressure.waits

@@ -27,7 +27,8 @@ extension MovieSource {
   func part(_ range: CMTimeRange) throws -> MovieSource {
     var source = self
     if comesLive, range.start > .zero { throw Self.cannotBeginLater(name) }
-    if duration.isNumeric, range.start >= duration {
+    // A still picture has no duration, and begins at zero all the same.
+    if range.start > .zero, duration.isNumeric, range.start >= duration {
       throw Failure(
         "--start \(Wording.fixed(range.start.seconds, 2)) lies behind the end of '\(name)', which is "
           + "\(Wording.fixed(duration.seconds, 2)) s long", status: 64)

@@ -74,7 +74,8 @@ struct ThumbnailRun {
 
   private func times(in source: MovieSource) throws -> [CMTime] {
     if !command.at.isEmpty {
-      for time in command.at where source.duration.isNumeric && time.time >= source.duration {
+      for time in command.at
+      where time.time > .zero && source.duration.isNumeric && time.time >= source.duration {
         throw Failure(
           "--at \(Wording.fixed(time.seconds, 2)) lies behind the end of '\(source.name)', which is "
             + "\(Wording.fixed(source.duration.seconds, 2)) s long", status: 64)

@@ -266,6 +266,19 @@ import Testing
     }
   }
 
+  @Test("AAC of a transport stream, whose packets have headers, goes into fragments of MP4")
+  func aacOfATransportStreamGoesIntoFragments() throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -i '\(CommandLine.sample)' -t 2 -c copy in.ts && '\(CommandLine.vtencode)' "
+        + "transcoding in.ts --dimensions 320 180 --format mp4 --out - > out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let sound = try CommandLine.shell(
+      "ffprobe -v error -select_streams a -show_entries stream=codec_name -of csv=p=0 out.mp4", in: folder)
+    #expect(sound.text == "aac\n")
+    try expectNoErrors(Probe(folder.path("out.mp4")))
+  }
+
   @Test("What a container cannot hold is refused in one line, before anything is written")
   func whatAContainerCannotHoldIsRefused() throws {
     let folder = try Folder()
