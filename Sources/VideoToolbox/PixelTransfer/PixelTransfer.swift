@@ -111,7 +111,8 @@ final class PixelTransfer: @unchecked Sendable {
       let unknown: UInt8 = 2
       let told = code(key, number)
       let target = wanted.map { UInt8(clamping: number($0 as CFString)) } ?? (told == unknown ? 1 : told)
-      let usual: UInt8 = TransferCurve(target)?.isHighRange == true ? 1 : target
+      // PQ and HLG are transfer functions alone: no primaries have these numbers.
+      let usual: UInt8 = target == 16 || target == 18 ? 1 : target
       return (told == unknown ? usual : told, target)
     }
     let primaries = codes(
