@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a codec is told of colours and rates is what `H264Encoder` is told, too.
+// Colour descriptions and data rate limits have the same types as in the configuration of
+// `H264Encoder`.
 @_exported import struct VideoBitstream.ColorDescription
 @_exported import struct VideoBitstream.DataRateLimit
 

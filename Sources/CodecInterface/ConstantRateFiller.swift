@@ -34,7 +34,7 @@ public struct ConstantRateFiller: Sendable {
     level += bitsPerSecond * seconds - Double(bytes) * 8
     guard level > capacity else { return nil }
     let missing = Int(clamping: min((level - capacity) / 8, Double(Self.maxFiller)))
-    // A smaller filler is not worth a NAL unit: its bits remain for the next frame.
+    // Fewer bytes do not justify a NAL unit; they are added to the filler of the next frame.
     guard missing >= 16 else { return nil }
     level = missing < Self.maxFiller ? level - Double(missing) * 8 : capacity
     return missing

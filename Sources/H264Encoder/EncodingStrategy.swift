@@ -4,9 +4,9 @@ import VideoEncoding
 /// The part of an `H264Encoder` that differs between its two modes.
 ///
 /// The modes share the coding of a picture (`PictureCoder`) and differ in the decisions before it.
-/// With zero latency a picture's type, references and QP follow from the pictures before it and
-/// what the receiver has told, and its bits from what the link still has to send. With a look-ahead
-/// they follow from the pictures after it.
+/// In the low-latency mode, a picture's type, references and QP depend on earlier pictures and on
+/// the receiver's feedback, and its bits on the transmission queue. With a look-ahead they also
+/// depend on later pictures.
 protocol EncodingStrategy: AnyObject {
   var configuration: H264EncoderConfiguration { get }
   var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { get }

@@ -92,7 +92,7 @@ struct HEIFDecoder {
   func exif(of id: UInt32) -> Data? {
     let source = file.sources(of: id, "cdsc").first { file.items[$0]?.type == "Exif" }
     guard let content = source.flatMap({ file.content(of: $0) }), content.count > 4 else { return nil }
-    // The offset of the header of TIFF from the end of the offset (ISO/IEC 23008-12, A.2.1).
+    // exif_tiff_header_offset, counted from the end of this field (ISO/IEC 23008-12, A.2.1).
     let offset = content.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     guard offset < content.count - 4 else { return nil }
     return Data(content.dropFirst(4 + offset))
@@ -113,7 +113,8 @@ struct HEIFDecoder {
   ///   - id: The item.
   ///   - format: The format of the result. If it is nil, gray pictures become gray and others RGBA.
   ///   - maxPixels: The maximum number of pixels.
-  ///   - color: What the item that the picture is a part of says about colors.
+  /// - color: The color description and range of the grid that the picture belongs to; nil for a
+  /// single picture.
   private func picture(
     _ id: UInt32, as format: AVPixelFormat?, maxPixels: Int, color: (ColorDescription, Bool)?
   ) -> Raster? {
@@ -145,7 +146,8 @@ struct HEIFDecoder {
     guard let content = file.content(of: id), let grid = HEIFGrid(content),
       grid.rows * grid.columns == tiles.count, tiles.count <= Self.maxTiles,
       grid.width <= maxPixels, grid.height <= maxPixels, grid.width * grid.height <= maxPixels,
-      // Data that many tiles share would be decoded again and again, as would parameter sets.
+      // Without these limits, a small file whose tiles share data or parameter sets could cause an
+      // unbounded amount of decoding.
       tiles.reduce(0, { $0 + file.length(of: $1) }) <= file.length,
       tiles.reduce(0, { $0 + (file.items[$1].flatMap(Self.configuration)?.count ?? 0) })
         <= max(file.length, 1 << 20)

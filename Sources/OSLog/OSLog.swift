@@ -15,7 +15,7 @@ public final class OSLog: NSObject, Sendable {
     public static let pointsOfInterest = Category(name: "PointsOfInterest")
     /// The category of signposts that are only enabled while a profiler records.
     public static let dynamicTracing = Category(name: "DynamicTracing")
-    /// Like ``dynamicTracing``, with the call stack of each signpost.
+    /// A category like ``dynamicTracing`` that also records the call stack of each signpost.
     public static let dynamicStackTracing = Category(name: "DynamicStackTracing")
   }
 

@@ -35,7 +35,7 @@
     /// The bits per second that the content takes at rate factor 0, as a moving average over a long
     /// time.
     private var demand: Double
-    /// The same over a short time.
+    /// The same average with a short time constant.
     private var recentDemand: Double
     /// The bits that key frames took beyond a usual frame, as far as they are not yet distributed
     /// over the frames after them.

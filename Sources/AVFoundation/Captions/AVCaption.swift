@@ -187,7 +187,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
 
 /// A caption that can be modified. Ranges are in UTF-16 code units and are limited to the text.
 open class AVMutableCaption: AVCaption, @unchecked Sendable {
-  // Sendable: the base class's lock guards all.
+  // Sendable: `lock` of the base class guards the mutable state.
   /// The text. Setting it removes the attributes of all parts.
   open override var text: String {
     get { super.text }

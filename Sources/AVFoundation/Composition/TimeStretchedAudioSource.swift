@@ -30,7 +30,7 @@ final class TimeStretchedAudioSource: SampleSource {
   private let probe: PictureProbe
   /// The last tenth of a second of the filter's input.
   private var tail: [Float] = []
-  /// How often `tail` was fed to the filter again after the end of the source.
+  /// The number of times that `tail` was fed to the filter after the end of the source.
   private var tailUses = 0
   /// A sample of the source that comes after a gap, until the gap has been filled.
   private var pending: CMSampleBuffer?

@@ -11,8 +11,8 @@ final class SampleIndex: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let file: AssetFile
   let stream: MediaStream
-  /// Whether samples have the same form in the file as they are delivered in, so that their
-  /// positions in the file are known.
+  /// Whether the bytes of samples are delivered as they are stored, so that their file positions
+  /// are known.
   let hasPositions: Bool
   private let properties: AssetDescription
   let lock = Lock()

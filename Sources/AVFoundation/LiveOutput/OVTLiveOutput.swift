@@ -47,7 +47,7 @@ public final class OVTLiveOutput: Sendable {
     /// The network takes less than is sent, or again more: the factor, above 0 and at most 1, to
     /// multiply the intended bit rate with.
     case bitRateScale(Double)
-    /// So many pictures were left out because the queue was full.
+    /// The number of pictures that were dropped because the queue was full.
     case dropped(pictures: Int)
   }
 

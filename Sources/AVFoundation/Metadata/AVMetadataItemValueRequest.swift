@@ -15,7 +15,7 @@ open class AVMetadataItemValueRequest: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Fails the request, if it has not been answered: no answer is possible any more.
+  /// Fails the request if it has not been answered, because the program can no longer answer it.
   deinit {
     loading.finish(
       .failure(AVError(.failedToLoadMediaData, reason: "The program gave the metadata item no value.")))
@@ -66,7 +66,7 @@ final class ValueLoading: @unchecked Sendable {
     for completion in told { completion() }
   }
 
-  /// The properties of an item that depend on the value.
+  /// The keys of the properties of a metadata item that depend on its value.
   static let keys: Set<String> = ["value", "stringValue", "numberValue", "dateValue", "dataValue"]
 
   private func takeHandler() -> Handler? {

@@ -137,7 +137,8 @@ final class SampleTimes {
   struct Sample {
     /// The presentation time; nil if an edit list removes the sample or the time is unknown.
     let shown: Int64?
-    /// The same; also nil for an empty sample, which extends the duration of the previous picture.
+    /// The presentation time as in `shown`, but nil for an empty sample, which only extends the
+    /// duration of the previous picture.
     let picture: Int64?
     /// The presentation time or, if unknown, the decode time, whether or not an edit list removes
     /// the sample.

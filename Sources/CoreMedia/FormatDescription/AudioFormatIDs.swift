@@ -25,7 +25,7 @@ public let kAudioFormatQUALCOMM: AudioFormatID = 0x51636C70  // 'Qclp'
 public let kAudioFormatMPEGLayer1: AudioFormatID = 0x2E6D7031  // '.mp1'
 /// MPEG-1 or 2 layer 2.
 public let kAudioFormatMPEGLayer2: AudioFormatID = 0x2E6D7032  // '.mp2'
-/// Time code.
+/// SMPTE time code in audio packets.
 public let kAudioFormatTimeCode: AudioFormatID = 0x74696D65  // 'time'
 /// MIDI packets.
 public let kAudioFormatMIDIStream: AudioFormatID = 0x6D696469  // 'midi'

@@ -6,7 +6,7 @@ import Foundation
 public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked Sendable {
   // Sendable: the initialisers take ownership of the buffer, and it is copied before it is changed.
   var buffer: CMSampleBuffer
-  /// The content that the initialiser has found. It is kept here because another user may
+  /// The content of the sample buffer at initialisation. It is retained here because other code may
   /// invalidate the sample buffer.
   let held: Held
 

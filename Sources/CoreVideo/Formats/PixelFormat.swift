@@ -59,7 +59,8 @@ struct PixelFormat: Sendable {
     builtIn[code] ?? registered.withLock { $0[code]?.format }
   }
 
-  /// The four characters of a code, or its number if it is one of the oldest codes.
+  /// Returns a code as four characters in quotes, or as a decimal number if a byte is not printable
+  /// ASCII (such as `kCVPixelFormatType_32ARGB`, 32).
   static func text(_ code: OSType) -> String {
     let bytes = withUnsafeBytes(of: code.bigEndian, Array.init)
     guard bytes.allSatisfy({ 0x20..<0x7F ~= $0 }) else { return String(code) }

@@ -74,7 +74,7 @@ package enum SoundCodec: Sendable, CaseIterable {
     context.pointee.sample_fmt =
       formats.first { isWide($0) == (bits > 16) } ?? formats.first ?? AV_SAMPLE_FMT_S16
     if isLossless {
-      // Of samples with more than 16 bits, both lossless encoders support those of 24.
+      // Above 16 bits, both lossless encoders support 24 bits only.
       if isWide(context.pointee.sample_fmt) { context.pointee.bits_per_raw_sample = 24 }
     } else {
       let channels = Int(context.pointee.ch_layout.nb_channels)

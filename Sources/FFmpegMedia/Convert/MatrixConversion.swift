@@ -77,7 +77,7 @@ struct MatrixConversion {
     }
   }
 
-  // MARK: What samples mean
+  // MARK: Sample ranges and luma coefficients
 
   /// The scale of 8-bit code values: the value of black, and the ranges of luma and of chroma.
   private struct Codes {
@@ -198,7 +198,7 @@ struct MatrixConversion {
 
   private static func limited(_ value: Double) -> Double { min(max(value, 0), 1) }
 
-  // MARK: The work
+  // MARK: Conversion
 
   /// Converts a YUV444P16 picture in place; other formats are left as they are.
   func apply(to picture: PictureView) {

@@ -5,8 +5,8 @@ import CoreVideo
 /// Properties of a decoded picture for which Core Video has no attachment, attached to its pixel
 /// buffer. They propagate when the picture is converted.
 ///
-/// Core Video's attachments of fields do not serve: they also hold what the container says of all
-/// pictures.
+/// The field attachments of Core Video cannot be used for this, because they also hold the
+/// container's description of the whole track.
 package enum PictureMark {
   /// Which of two fields is the earlier one.
   package enum FieldOrder: Int, Sendable {

@@ -4,7 +4,7 @@ import CoreMedia
 import Foundation
 import VideoBitstream
 
-/// Opens a file, or what stands for one, with libavformat.
+/// Opens a file, an image sequence, a network stream or a byte source with libavformat.
 extension Demuxer {
   /// A file that libavformat has opened, and the properties that this module read from it itself.
   struct Opened {

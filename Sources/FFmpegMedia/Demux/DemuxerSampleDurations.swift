@@ -34,7 +34,7 @@ struct SampleDurations {
     }
   }
 
-  /// Forgets the packets held and the positions, because reading goes on elsewhere.
+  /// Discards held packets and positions in the index. Called after a seek.
   mutating func forget() {
     for index in tracks.indices {
       (tracks[index].next, tracks[index].held, tracks[index].last) = (0, nil, 0)
@@ -64,7 +64,7 @@ struct SampleDurations {
     return nil
   }
 
-  /// Sets a packet's duration. To be called before anything else changes its times.
+  /// Sets a packet's duration. Must be called before its times are changed.
   /// - Returns: false if the packet is held until the next one of its stream is read.
   mutating func setDuration(
     _ packet: MediaPacket, of raw: UnsafeMutablePointer<AVStream>, _ stream: MediaStream

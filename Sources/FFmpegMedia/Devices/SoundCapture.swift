@@ -81,7 +81,8 @@ package final class SoundCapture {
       // Which of the two there is depends on the version.
       av_dict_set(&options, "channels", "\(channels)", 0)
       av_dict_set(&options, "ch_layout", channels == 1 ? "mono" : "stereo", 0)
-      // Of PulseAudio: 20 ms of samples of 16 bits. Its own choice may be seconds.
+      // The option of the PulseAudio demuxer: 20 ms of 16-bit samples. The default may be several
+      // seconds.
       av_dict_set(&options, "fragment_size", "\(rate / 50 * channels * 2)", 0)
       let (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
       if code >= 0 { return }

@@ -9,7 +9,7 @@ import CoreVideo
 /// A GIF's pictures are held in memory until `finish(at:)`, since the palette has to be known
 /// before the first of them can be written.
 package final class AnimationWriter {
-  /// What is written.
+  /// The file format.
   package enum Format: String, Sendable, CaseIterable {
     case gif
     case webP = "webp"

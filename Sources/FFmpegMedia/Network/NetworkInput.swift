@@ -7,7 +7,7 @@ import Foundation
 package final class NetworkInput: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
 
-  /// What happens to the connection.
+  /// A change of the state of the connection.
   package enum Event: Sendable, Equatable {
     /// The input waits for a sender to connect.
     case waiting
@@ -95,8 +95,8 @@ package final class NetworkInput: @unchecked Sendable {
     return MediaFileError(error.kind, address.redacted(error.detail), code: error.code)
   }
 
-  /// The address as libavformat takes it: without what is told by options, and with what makes it
-  /// listen.
+  /// The URL to pass to libavformat: without the parameters that are passed as options, and with
+  /// the parameter that makes it listen.
   var openedURL: String {
     guard isListener else { return address.url }
     switch address.scheme {

@@ -15,7 +15,7 @@ final class NetworkSource {
   private var demuxer: Demuxer?
   /// By index of a stream of the present connection, the index of the stream that it continues.
   private var indexes: [Int: Int] = [:]
-  /// What is added to the times of the present connection, in microseconds.
+  /// The offset that is added to the times of the current connection, in microseconds.
   private var offset: Int64 = 0
   /// The latest end of a sample so far, in microseconds.
   private var end: Int64 = 0

@@ -20,7 +20,8 @@ struct ReferenceUse {
   ///
   /// - Parameters:
   ///   - index: `FrameProperties.index` of the picture.
-  ///   - least: the least share, 0 to 1, from which they pay.
+  /// - minimumShare: the share of inter macroblocks that use another reference than the first, 0 to
+  /// 1, from which several references are used.
   func isWorthIt(index: UInt64, least: Double) -> Bool {
     usedFraction >= least || index >= last + Self.interval
   }

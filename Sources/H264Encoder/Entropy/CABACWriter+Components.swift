@@ -146,7 +146,7 @@ extension CABACEngine {
     copy(105, 44, to: 484, 528)
     copy(166, 44, to: 572, 616)
     copy(227, 30, to: 952, 982)
-    // The same of 8x8 blocks, which have a coded_block_flag of luma too.
+    // The same syntax elements of 8x8 blocks, for which coded_block_flag is also sent in luma.
     copy(402, 15, to: 660, 718)
     copy(417, 9, to: 690, 748)
     copy(426, 10, to: 708, 766)

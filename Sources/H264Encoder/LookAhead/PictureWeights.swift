@@ -10,7 +10,7 @@ import VideoEncoding
 struct PictureWeights {
   /// Compares the brightness of pictures.
   private let detector: FadeDetector
-  /// Scratch for the weights of a slice header, kept for its memory.
+  /// Scratch memory for pred_weight_table(), kept to avoid allocations.
   private var table = H264PredictionWeights()
   /// The picture parameter sets with weighted_bipred_idc 1 and 2. Both are nil without B pictures,
   /// and `implicit` is nil where the stream has a single picture parameter set.
@@ -45,7 +45,7 @@ struct PictureWeights {
   ///   - plan: receives the weights and, for B pictures, the picture parameter set.
   ///   - reading: the brightness of the picture.
   ///   - index: its index in input order.
-  ///   - order: has the picture's references selected.
+  /// - order: the stream order; its reference lists are those of the picture.
   ///   - coder: receives the weights (`PictureCoder.weights`).
   mutating func weigh(
     _ plan: inout PicturePlan, _ reading: BrightnessReading, index: UInt64, _ order: borrowing StreamOrder,
@@ -95,8 +95,9 @@ struct PictureWeights {
 
   // MARK: - B pictures
 
-  /// The share of the unweighted error up to which explicit weights may leave error. Where they
-  /// leave more, the average of two references is better than the rounded weights of both lists.
+  /// The largest ratio of the error with explicit weights to the error without weights at which
+  /// explicit weights are used. At a higher ratio, averaging two references without weights is
+  /// better, because explicit weights are rounded.
   private static let maxLeft = 0.2
 
   /// Decides between explicit, implicit and no weights for a B picture.

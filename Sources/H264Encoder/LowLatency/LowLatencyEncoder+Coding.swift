@@ -104,7 +104,7 @@ extension LowLatencyEncoder {
     return true
   }
 
-  /// Completes the properties of a frame that was coded, and learns how many references pay.
+  /// Completes the properties of a coded frame, and updates the statistics of reference use.
   func complete(
     _ properties: inout H264FrameProperties, _ plan: PicturePlan, _ options: H264FrameOptions,
     _ source: SourcePicture,

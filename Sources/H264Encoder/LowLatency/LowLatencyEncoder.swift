@@ -4,8 +4,8 @@ import Dispatch
 import VideoBitstream
 import VideoEncoding
 
-/// The low-latency mode of `H264Encoder`: each picture is coded at once into one access unit; none
-/// waits.
+/// The low-latency mode of `H264Encoder`: each picture is coded into one access unit before
+/// `encode` returns, so that no picture is delayed.
 final class LowLatencyEncoder {
   /// The present configuration.
   var configuration: H264EncoderConfiguration
@@ -77,7 +77,7 @@ final class LowLatencyEncoder {
   var cascade = QualityCascade(.constantQP)
   /// The QP that the last reference picture was planned with.
   var lastReferenceQP = 0
-  /// Measures whether several reference pictures pay.
+  /// Measures how often several reference pictures are used.
   var referenceUse = ReferenceUse()
   /// Scratch: the reference pictures of the frame being coded, in the order of list 0.
   var wanted: [DecodedPictureBuffer.Entry] = []

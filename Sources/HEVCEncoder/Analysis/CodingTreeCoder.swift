@@ -39,9 +39,9 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// The samples of the picture.
   var pixels: PictureSamples<Sample>
   var blocks: BlockCoder<Sample>
-  /// What bins cost.
+  /// The bits of CABAC bins.
   let costs: ContextCosts
-  /// What vectors cost in the present picture.
+  /// The bits of motion vector differences in the current picture.
   var motionBits = MotionBits()
   /// Receives the syntax of the present coding tree unit.
   var tree: CodedTree
@@ -87,7 +87,7 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// The columns and rows of `blockOffsets`.
   private let offsetColumns: Int
   private let offsetRows: Int
-  /// What quantisation of intra and inter blocks adds before rounding down, in 512ths.
+  /// The rounding offsets of quantisation in intra and inter blocks, in 1/512 of a step.
   let intraDeadZone = 171
   let interDeadZone = 85
 

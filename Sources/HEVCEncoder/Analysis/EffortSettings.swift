@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an effort tries for each coding unit.
+/// The coding tools that an effort tries for each coding unit.
 struct EffortSettings: BitwiseCopyable, Equatable {
   /// log2 of the smallest inter and of the smallest intra unit that are tried in P and B pictures.
   var smallestInter = 4

@@ -7,11 +7,11 @@ import VideoEncoding
 struct OffsetDecision<Sample: HEVCSample>: BitwiseCopyable {
   private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
-  /// Of the present unit for each component: sums and counts of edges by class and category, and of
-  /// bands.
+  /// The sums of differences and the numbers of samples of the current coding tree unit for each
+  /// component: by edge class and category, and by band.
   private let sums: UnsafeMutablePointer<Int32>
   private let counts: UnsafeMutablePointer<Int32>
-  /// The numbers of one component: 16 of edges, then 32 of bands.
+  /// The number of entries of one component: 16 for edge offset, then 32 for band offset.
   private static var size: Int { 48 }
 
   init(kernels: UnsafePointer<Sample.Kernels>, layout: PlaneLayout, memory: inout EncoderMemory) {

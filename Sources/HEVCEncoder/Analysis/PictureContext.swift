@@ -15,7 +15,7 @@ struct PictureSamples<Sample: HEVCSample>: BitwiseCopyable {
   }
 }
 
-/// What the coding of a picture's blocks reads of the picture but for its samples.
+/// The state of a picture, without its samples, that the coding of its blocks reads.
 struct PictureContext: BitwiseCopyable {
   /// Receives the motion.
   var target: MotionField

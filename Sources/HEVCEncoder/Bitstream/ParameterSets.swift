@@ -62,7 +62,8 @@ extension HEVCEncoderConfiguration {
     return 6
   }
 
-  /// What of the stream a level does not allow, as text of an error; nil: it allows all.
+  /// Returns an error message for the first property of the stream that a level does not allow; nil
+  /// if it allows all of them.
   /// - Parameters:
   ///   - level: the level.
   ///   - isHighTier: whether the High tier counts, where the level has one.

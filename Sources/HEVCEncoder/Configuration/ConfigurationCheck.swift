@@ -141,7 +141,7 @@ extension HEVCEncoderConfiguration {
         + "response to a new scene, intra refresh, the effort and measurement"
     case .lookAhead:
       same.lookAhead.rate = new.lookAhead.rate
-      // What the stream says of its buffer holds to its end, and so does that its rate is constant.
+      // The HRD parameters in the stream cannot change: neither the buffer nor cbr_flag.
       if !lookAhead.writesBufferTiming {
         same.lookAhead.buffer = new.lookAhead.buffer
       } else if lookAheadSettings.isConstantRate || new.lookAheadSettings.isConstantRate {

@@ -4,14 +4,14 @@ import VideoEncoding
 
 /// Estimates of the bits of bins with context variables (9.3.4.3), in 256ths of a bit.
 ///
-/// They follow from the context variables as the last picture of the same slice type left them, or
-/// as a slice begins. So they are the same for all rows of a picture, and decisions do not depend
-/// on the number of threads.
+/// They are computed from the context variables at the end of the last picture of the same slice
+/// type, or from their initial values (9.3.2.2) before the first one. The estimates are therefore
+/// the same for all rows of a picture, and decisions do not depend on the number of threads.
 struct ContextCosts: BitwiseCopyable {
   /// The bits of bin 0 and of bin 1 of each context variable, one after the other.
   let bins: UnsafeMutablePointer<Int32>
-  /// The bits of last_sig_coeff_x_prefix, from `verticalPrefix` on of last_sig_coeff_y_prefix, by
-  /// the kind of block (`prefixIndex`) and the prefix.
+  /// The bits of last_sig_coeff_x_prefix and, from index `verticalPrefix` on, those of
+  /// last_sig_coeff_y_prefix, indexed by block type (`prefixIndex`) plus prefix.
   private let prefixes: UnsafeMutablePointer<Int32>
   /// The context variables that the last picture of each slice type left.
   private let states: UnsafeMutablePointer<UInt8>

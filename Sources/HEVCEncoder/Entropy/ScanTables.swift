@@ -7,9 +7,10 @@ struct ScanTables: BitwiseCopyable {
   /// ctxIdxMap of 9.3.4.2.5 for 4x4 blocks, then by the pattern of coded neighbouring groups (right
   /// 1, below 2), 16 positions each.
   let significance: UnsafeMutablePointer<UInt8>
-  /// By [scan][position]: the place in a 4x4 group, row * 4 + column.
+  /// The positions in a 4x4 sub-block as row * 4 + column, indexed by [scanIdx][scan position].
   let places: UnsafeMutablePointer<UInt8>
-  /// By [scan][log2Size - 2][position]: the place of a group, row * 8 + column.
+  /// The positions of sub-blocks in a transform block as row * 8 + column, indexed by
+  /// [scanIdx][log2Size - 2][scan position].
   let groupPlaces: UnsafeMutablePointer<UInt8>
 
   /// By [scan][pattern of coded neighbouring groups][value of `significance`]: the positions of a

@@ -12,7 +12,7 @@ extension SliceWriter {
     }
   }
 
-  /// prediction_unit() (7.3.8.6)
+  /// Writes prediction_unit() (7.3.8.6).
   /// - Parameters:
   ///   - unit: its syntax elements.
   ///   - depth: the depth of its coding unit in the coding quadtree (CtDepth).
@@ -34,7 +34,7 @@ extension SliceWriter {
     if unit.motion.second.reference >= 0 { vector(unit.motion.second, unit.second, references.1) }
   }
 
-  /// ref_idx_lX, mvd_coding() and mvp_lX_flag.
+  /// Writes ref_idx_lX, mvd_coding() and mvp_lX_flag of one list.
   private mutating func vector(_ motion: Motion, _ difference: VectorDifference, _ references: Int) {
     if references > 1 {
       let reference = Int(motion.reference)
@@ -57,13 +57,13 @@ extension SliceWriter {
     engine.encode(UInt32(difference.predictor), Contexts.vectorPredictor)
   }
 
-  /// abs_mvd_minus2 (EG1) and mvd_sign_flag.
+  /// Writes abs_mvd_minus2 (EG1) and mvd_sign_flag of one component.
   mutating func differenceRest(_ magnitude: Int, isNegative: Bool) {
     if magnitude > 1 { expGolomb(magnitude &- 2, 1) }
     if magnitude > 0 { engine.bypass(isNegative ? 1 : 0, 1) }
   }
 
-  /// A k-th order Exp-Golomb code in bypass bins (9.3.3.5).
+  /// Writes a k-th order Exp-Golomb code in bypass bins (9.3.3.5).
   mutating func expGolomb(_ value: Int, _ order: Int) {
     var (rest, k) = (value, order)
     while rest >= 1 &<< k {

@@ -55,7 +55,7 @@ struct BufferTiming {
     clock = BufferClock(tick: Double(timing.ticks.unitsInTick) / Double(timing.ticks.timeScale), buffer)
   }
 
-  /// What of a picture its messages depend on.
+  /// The properties of a picture on which its SEI messages depend.
   struct Picture {
     /// Whether it starts a buffering period.
     var isKey: Bool

@@ -2,11 +2,11 @@
 import VideoBitstream
 import VideoEncoding
 
-/// Keeps frames within the decoder's buffer, describes it in the stream, and adds filler data where
-/// the bit rate is constant.
+/// Conformance to the hypothetical reference decoder (Annex C): keeps frames within the coded
+/// picture buffer, writes its SEI messages, and adds filler data where the bit rate is constant.
 extension LookAheadEncoder {
-  /// The messages on the decoder's buffer of the next picture in decoding order; nil where the
-  /// stream has none.
+  /// Returns the buffering period and picture timing SEI messages of the next picture in decoding
+  /// order; nil if the stream has none.
   func nextTiming(_ plan: PicturePlan, _ picture: QueuedPicture) -> BufferTiming.Messages? {
     guard var timing else { return nil }
     if codedCount > 0 {
@@ -81,10 +81,11 @@ extension LookAheadEncoder {
       let over = Double(output.bits) / max(room, 1)
       qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
       if !givesWay, attempts >= 4 || qp >= cap {
-        // From here on each unit is coded within the bits that are left; if that fails, all of them
-        // as cheaply as possible.
+        // From the fourth attempt on, a row budget limits the bits of each coding tree unit. The
+        // fifth attempt codes all of them with the fewest possible bits.
         attempts = max(attempts, 4)
-        // A coarse block is better than one that is left out.
+        // The maximum QP is ignored here, because a coarsely quantised block has a smaller error
+        // than a skipped one.
         plan.maximumQP = 51
         let left = max(room - Double(leading.count * 8), 64)
         let cheapest = HEVCEncoderConfiguration.cheapestBlock

@@ -151,7 +151,7 @@ final class LookAheadEncoder: EncodingStrategy {
     let picture = eightBits.picture(source, kernels: coder.videoKernels)
     var request = options.request
     if queue.newest != nil {
-      // What the rate control counts is what the stream says.
+      // The rate control uses the durations that the stream signals: multiples of the clock tick.
       let usual = 1 / configuration.frameRate
       request.duration = rounding?.round(request.duration ?? usual, usual: usual) ?? request.duration
     }

@@ -5,8 +5,9 @@ import VideoEncoding
 
 /// A type of samples that pictures are coded with: `UInt8` for 8 bits, `UInt16` for 10 bits.
 ///
-/// What codes pictures is generic over it. `AnyPictureCoder` is where both come together: behind it
-/// all types are known, so that the compiler makes code for each and calls the kernels directly.
+/// The types that code pictures are generic over it. `AnyPictureCoder` wraps the coder of either
+/// sample type, so that the compiler specialises the code for each type and calls the kernels
+/// directly.
 protocol HEVCSample: FixedWidthInteger, UnsignedInteger, BitwiseCopyable, Sendable {
   /// The kernels for samples of this type.
   associatedtype Kernels: SampleKernels where Kernels.Sample == Self

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoEncoding
 
-/// What is known of each 8x8 block of the picture that is being coded, in raster order.
+/// The syntax of the coded 8x8 blocks of the current picture, in raster order, for the prediction
+/// of later blocks.
 struct PictureMap: BitwiseCopyable {
   /// The width and the height of the picture in 8x8 blocks.
   let width: Int

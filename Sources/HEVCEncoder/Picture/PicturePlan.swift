@@ -2,7 +2,7 @@
 import VideoBitstream
 import VideoEncoding
 
-/// What was decided of a picture before it is coded.
+/// The decisions for a picture before it is coded: type, QP, references and header.
 struct PicturePlan {
   /// Whether it is a key frame: an IDR picture, or a CRA picture with a look-ahead.
   var isKeyFrame = false
@@ -21,7 +21,7 @@ struct PicturePlan {
   /// The range of the QPs of blocks with offsets.
   var minimumQP = 0
   var maximumQP = 51
-  /// The squared error that a bit is worth, as a multiple of what it is in P pictures.
+  /// The lambda of the picture as a multiple of the lambda of P pictures at the same QP.
   var lambdaScale = 1.0
   /// The bits that its rows share; nil: their QP is that of the picture.
   var budget: RowBudget?
@@ -39,7 +39,7 @@ struct PicturePlan {
   var header = HEVCSliceHeader()
 }
 
-/// What the coding of a picture gave.
+/// Statistics of a coded picture.
 struct PictureStatistics {
   /// The sum of QpY over blocks of 8x8 samples, and the number of intra and skipped blocks.
   var qpSum = 0

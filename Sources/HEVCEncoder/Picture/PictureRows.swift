@@ -16,7 +16,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   /// The picture; set while no thread works.
   var plan = PicturePlan()
   var result: ReferencePicture<Sample>
-  /// What the coding of the picture gave; complete when all threads have returned.
+  /// Statistics of the picture; complete when all threads have returned.
   private(set) var statistics = PictureStatistics()
   /// The bits of each row of 16 luma rows.
   let rowBits: UnsafeMutablePointer<Int32>
@@ -28,7 +28,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   /// One of each thread.
   private let coders: UnsafeMutablePointer<CodingTreeCoder<Sample>>
   private let threads: Int
-  /// What bins cost; set while no thread works.
+  /// The bits of CABAC bins; set while no thread codes.
   private let costs: ContextCosts
   private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
@@ -299,13 +299,14 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       ring.tree(row: row, column: column).forEachUnit(map, x: x, y: y) {
         isChanged = isChanged || $0.pointee.kind != .skip
       }
-      // What is skipped has the offsets of the picture that it is a copy of.
+      // A coding tree unit that is skipped completely has no SAO: the samples of its reference have
+      // already been filtered.
       guard isChanged else {
         line[column] = OffsetParameters()
         continue
       }
-      // The lambda of decisions is lower than what a bit is worth, as their bits are estimated
-      // high.
+      // Mode decision uses a lambda that is too low for SAO, because its bit estimates are too
+      // high. The factor 3/2 compensates for that.
       line[column] = offsetDecision.choose(
         x: x, y: y, source: source, planes: result.planes,
         left: column > 0 ? line[column &- 1] : nil, above: row > 0 ? line[column &- columns] : nil,
@@ -330,7 +331,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
         let at = map.index(x, y)
         if (x | y) & inGroup == 0 {
           isCoded = false
-          // Of other coding tree units no QP is used.
+          // QPs of other coding tree units are not used; qPY_PREV takes their place (8.6.1).
           let left = x & 31 != 0 ? Int(map.qp[at &- 1]) : lastQP
           let above = y & 31 != 0 ? Int(map.qp[at &- map.width]) : lastQP
           value = (left &+ above &+ 1) &>> 1

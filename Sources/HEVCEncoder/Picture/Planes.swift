@@ -168,7 +168,7 @@ struct MotionField: BitwiseCopyable {
   let references: UnsafeMutablePointer<ReferenceIdentity>
 }
 
-/// What tells reference pictures apart in the prediction of vectors.
+/// The identity of a reference picture for motion vector prediction.
 struct ReferenceIdentity: BitwiseCopyable {
   /// PicOrderCntVal
   var order: Int32 = 0

@@ -2,11 +2,11 @@
 import CHEVCKernels
 import VideoEncoding
 
-/// What the coding of a transform block gave.
+/// The result of coding a transform block.
 struct BlockResult: BitwiseCopyable {
   /// Whether the block has levels.
   var isCoded = false
-  /// Whether its coefficients are so small that no way to quantise gives levels.
+  /// Whether its coefficients are so small that they quantise to 0 with any rounding.
   var isNegligible = false
   /// transform_skip_flag
   var skipsTransform = false
@@ -24,8 +24,7 @@ struct TransformBlock: BitwiseCopyable {
   var qp: Int
   /// Whether it is of Cb or Cr.
   var isChroma = false
-  /// What quantisation adds before rounding down, in 512ths of a step, where levels are not chosen
-  /// by rate and distortion.
+  /// The rounding offset of quantisation without RDOQ, in 1/512 of a step.
   var deadZone: Int
   /// Whether the transform is the DST: luma of 4x4 intra blocks.
   var isDST = false
@@ -33,9 +32,9 @@ struct TransformBlock: BitwiseCopyable {
   var scan = 0
   /// The context variable of its coded block flag.
   var codedFlag: Int
-  /// Whether it gets no levels where these are worth less than they cost.
+  /// Whether all levels are set to 0 where that lowers the rate-distortion cost.
   var hasLimit = true
-  /// The squared error that a bit is worth, in 256ths.
+  /// Lambda: the squared error that one bit may cost, in 1/256.
   var lambda: Int
 }
 
@@ -54,20 +53,22 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
   private let skipOutput: UnsafeMutablePointer<Sample>
   /// Whether blocks of 4x4 samples are tried without a transform.
   var triesTransformSkip = true
-  /// Whether the sign of a level in each group of levels is hidden (9.3.4.3).
+  /// Whether the sign of one level in each sub-block is hidden (sign_data_hiding_enabled_flag,
+  /// 7.3.8.11).
   var hidesSigns = true
   /// Whether levels are chosen by rate and distortion (`LevelDecision`).
   var optimisesLevels = false
 
-  /// The fewest levels of a transformed block that is tried without a transform: with one, the
-  /// transform has done well.
+  /// The smallest number of levels of a transformed block for which transform skip is tried. A
+  /// block with a single level is already compact.
   private static var fewestSkipLevels: Int { 2 }
-  /// What a block without a transform has to save, in sixteenths of a bit: the flag, and that its
-  /// levels follow the statistics of transformed blocks less well than the estimate tells.
+  /// The bits in sixteenths by which transform skip must be cheaper than the transform. They stand
+  /// for transform_skip_flag and for an estimate that is too low, because it assumes the level
+  /// statistics of transformed blocks.
   private static var skipBits: Int { 96 }
 
-  /// What is added before rounding down where levels are chosen by rate and distortion, in 512ths
-  /// of a step: smaller levels are hardly ever worth their bits.
+  /// The rounding offset of quantisation before RDOQ, in 1/512 of a step. It is below one half
+  /// (256), because RDOQ hardly ever keeps a level that a larger offset would add.
   private static var roundingZone: Int { 205 }
 
   init(kernels: UnsafePointer<Sample.Kernels>, costs: ContextCosts, memory: inout EncoderMemory) {

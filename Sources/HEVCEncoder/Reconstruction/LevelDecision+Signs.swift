@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CHEVCKernels
 
-/// Sign data hiding (9.3.4.3) by rate and distortion.
+/// Rate-distortion optimised sign data hiding (signHidden, 7.3.8.11).
 extension LevelDecision {
   /// Makes the parity of the levels of each group that hides a sign tell that sign: the sum of
   /// magnitudes is even for a positive first level.

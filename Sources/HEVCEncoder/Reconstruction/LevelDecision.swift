@@ -2,15 +2,16 @@
 import CHEVCKernels
 import VideoEncoding
 
-/// The choice of the levels of a transform block by rate and distortion.
-///
-/// Levels are decided in coding order, from the last position of the scan on: each is the rounded
-/// level, one less, or 0, whichever costs least. So is whether a group of 4x4 has levels, where the
-/// last level is, and whether the block has any. Then the level of each group that hides a sign
-/// (9.3.4.3) is changed that costs least. Errors are in squares of 1/256 step of the quantiser,
-/// bits in 256ths by `ContextCosts`.
+/// Rate-distortion optimised quantisation (RDOQ) of the levels of a transform block.  Levels are
+/// decided in coding order, from the last position of the scan to the first. Each becomes the
+/// rounded level, that level less 1, or 0, whichever has the lowest cost D + lambda * R. In the
+/// same way the encoder decides whether a 4x4 sub-block has levels (coded_sub_block_flag), which
+/// level is the last one (last_sig_coeff_x_prefix and following), and whether the block has any
+/// (cbf). Then, in each sub-block with sign data hiding (signHidden, 7.3.8.11), the level is
+/// changed whose change costs least. Squared errors are in units of (1/256 of the quantisation
+/// step)^2, bits in units of 1/256 bit (`ContextCosts`).
 struct LevelDecision: BitwiseCopyable {
-  /// What the syntax of a block's levels depends on.
+  /// The properties of a transform block on which the coding of its levels depends.
   struct Block: BitwiseCopyable {
     var log2Size: Int
     /// The QP of the component with QpBdOffset.
@@ -27,14 +28,16 @@ struct LevelDecision: BitwiseCopyable {
 
   let costs: ContextCosts
   let tables: ScanTables
-  /// By position in raster order: the contexts of the levels.
+  /// The contexts of the levels, indexed by position in raster order.
   let contexts: UnsafeMutablePointer<LevelContext>
-  /// By place: the context set of a group that was decided and its pattern of coded neighbours.
+  /// The context set (bits 2 and up) and the pattern of coded neighbours (bits 0 and 1) of each
+  /// decided sub-block, indexed by row * 8 + column of the sub-block.
   let groupContexts: UnsafeMutablePointer<UInt8>
   /// The levels of a group in the order of the scan.
   let values: UnsafeMutablePointer<Int16>
   let kernels: UnsafePointer<OVTHEVCResidualKernels>
-  /// The share of a square of 1/256 step in a squared error of 1/256, by QP with QpBdOffset.
+  /// The factor that converts a squared error in 1/256 of a squared sample value to units of (1/256
+  /// step)^2, indexed by the QP with QpBdOffset.
   private let scale: UnsafeMutablePointer<Double>
 
   init(
@@ -52,7 +55,7 @@ struct LevelDecision: BitwiseCopyable {
     for qp in 0..<64 { scale[qp] = 256 * exp2Approx((4 - Double(qp)) / 3) }
   }
 
-  /// What the bits of a level depend on.
+  /// The context variables and the coding state with which a level is coded.
   struct LevelContext: BitwiseCopyable {
     /// The context variables of sig_coeff_flag, coeff_abs_level_greater1_flag and greater2_flag.
     var significance: UInt8 = 0
@@ -89,7 +92,7 @@ struct LevelDecision: BitwiseCopyable {
     }
   }
 
-  /// The bits of a level but for sig_coeff_flag.
+  /// The bits of a level without sig_coeff_flag, in 256ths.
   @inline(__always) func levelBits(_ magnitude: Int, _ context: LevelContext) -> Int {
     let flags = Int(context.flags)
     var bits = 256
@@ -144,10 +147,11 @@ struct LevelDecision: BitwiseCopyable {
     while groups &>> UInt64(groupOrder[group]) & 1 == 0 { group &-= 1 }
     let firstGroup = group
     var lastGroup = group
-    // What the levels and flags so far add to the error, and their bits.
+    // The change of the squared error by the levels decided so far, and the bits of these levels
+    // and their flags.
     var sumError = 0
     var sumBits = 0
-    // The best position of the last level: what is saved by ending there.
+    // The lowest cost found for the last significant level, its bits and its position.
     var best = Int.max
     var bestBits = 0
     var bestGroup = -1
@@ -188,7 +192,8 @@ struct LevelDecision: BitwiseCopyable {
         costs.bits(0, significance), costs.bits(0, significance &+ 1), costs.bits(0, significance &+ 2)
       )
       let masks = tables.patterns + (block.scan &* 4 &+ pattern) &* 3
-      /// The bits of positions without levels, but for the first one of the block.
+      /// The bits of sig_coeff_flag equal to 0 at a set of positions, without that of the DC
+      /// position.
       @inline(__always) func zeroBits(_ positions: UInt32) -> Int {
         if log2Size > 2 {
           return zeros.0 &* (positions & masks[0]).nonzeroBitCount
@@ -214,7 +219,8 @@ struct LevelDecision: BitwiseCopyable {
         let context =
           position == 0 && place == 0 ? significanceBase : significance &+ Int(map[at])
         var (noneBits, oneBits) = (costs.bits(0, context), costs.bits(1, context))
-        // The only level of a group that is told to have one is not told again.
+        // sig_coeff_flag of position 0 is inferred to be 1 where coded_sub_block_flag is 1 and no
+        // other level of the sub-block is significant (7.4.9.11).
         if position == 0 && hasFlag && state.count == 0 { (noneBits, oneBits) = (0, 0) }
         levelContext.significance = UInt8(truncatingIfNeeded: context)
         levelContext.greater1 = UInt8(truncatingIfNeeded: greater1Base &+ state.greater1)
@@ -225,7 +231,7 @@ struct LevelDecision: BitwiseCopyable {
         let exact = ((coefficient < 0 ? 0 &- coefficient : coefficient) &* factor) &>> shift
         var kept = magnitude
         var keptBits = oneBits &+ levelBits(magnitude, levelContext)
-        // The squared error less that without a level.
+        // The squared error minus the squared error of level 0.
         var error = (magnitude &<< 8) &* (magnitude &<< 8 &- 2 &* exact)
         var cost = error &+ weigh(keptBits)
         if magnitude > 1 {
@@ -286,7 +292,7 @@ struct LevelDecision: BitwiseCopyable {
     guard bestGroup >= 0 else { return nil }
     let flags = costs.bits(1, block.codedFlag) &- costs.bits(0, block.codedFlag)
     if sumError &+ best &+ weigh(sumBits &+ flags) >= 0 { return nil }
-    // What comes after the last level is dropped.
+    // Levels after the last significant level become 0.
     group = firstGroup
     while group > bestGroup {
       let place = UInt64(groupOrder[group])
@@ -318,7 +324,8 @@ struct LevelDecision: BitwiseCopyable {
     }
   }
 
-  /// What turns a coefficient into 256ths of a step, and bits into squares of these.
+  /// The factors that convert a coefficient to 1/256 of a quantisation step, and bits to squared
+  /// errors in these units.
   struct Measure: BitwiseCopyable {
     var factor: Int
     var shift: Int

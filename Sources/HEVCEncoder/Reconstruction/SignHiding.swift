@@ -21,7 +21,7 @@ enum Quantiser {
 
 /// Sign data hiding where levels are not chosen by rate and distortion.
 extension BlockCoder {
-  /// Makes the parity of the levels of each group that hides a sign tell that sign (9.3.4.3: the
+  /// Makes the parity of the levels of each group that hides a sign tell that sign (7.3.8.11: the
   /// sum of magnitudes is even for a positive first level). The level is changed that costs least.
   /// - Parameter qp: the QP of the component with QpBdOffset.
   /// - Returns: whether a level was changed.

@@ -10,8 +10,8 @@ struct Goodbye {
   /// them.
   private static let answerCount = 3
 
-  /// Makes the datagrams that answer a goodbye. Together they are never longer than it is, so that
-  /// nobody can make this program send more to an address than was sent in its name.
+  /// Returns the datagrams that answer a goodbye. Together they are never longer than the goodbye,
+  /// so that an attacker who forges the source address cannot use the program for amplification.
   /// - Parameters:
   ///   - size: The size of the datagram with the goodbye, in bytes, without encryption.
   ///   - source: The synchronisation source of the end that answers.

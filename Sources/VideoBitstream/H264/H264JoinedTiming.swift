@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Picture timing where streams are joined that were encoded independently. The encoder of a stream
-// does not know when the last buffering period of the stream before began, and so cannot know
-// cpb_removal_delay of its first access unit. It reserves room for the value, so that a program
-// that joins streams can set it without changing the size of any NAL unit.
+// Picture timing SEI messages of streams that are encoded independently and then joined.
+// cpb_removal_delay of the first access unit counts from the last buffering period of the previous
+// stream (C.1.2), which the encoder does not know. The encoder therefore appends filler_payload()
+// to the message, so that the program that joins the streams can set the delay without changing the
+// size of the NAL unit.
 
 extension H264PictureTiming {
   /// payloadType of filler_payload() (D.1.5).
@@ -58,8 +59,8 @@ extension H264PictureTiming {
     outputDelay = take(hrd.outputDelayLength)
   }
 
-  /// Returns a NAL unit with the messages of `joinable` with another removal delay and the same
-  /// size; nil if it is no such NAL unit.
+  /// Returns a copy of an SEI NAL unit that has the messages of `joinable`, with another removal
+  /// delay and the same size; nil if the NAL unit has other messages.
   /// - Parameters:
   ///   - removalDelay: the new cpb_removal_delay, in clock ticks.
   ///   - nalUnit: the NAL unit with its header.

@@ -95,7 +95,7 @@ extension LookAheadQueue {
 }
 
 extension QueuedPicture {
-  /// What the later picture that predicts the larger share of this one predicts.
+  /// The exact matches with the later picture that matches the larger share of this one.
   fileprivate var matchesLater: ExactMatches {
     matchesSecond.share > matchesAfter.share ? matchesSecond : matchesAfter
   }

@@ -212,7 +212,8 @@ package final class LookAheadQueue {
   let keepsSourceTypes: Bool
   /// The picture types that the source had around the next run.
   var sourceTypes = SourceTypes.unknown
-  /// The mean share of exact matches with later pictures in the pictures that told `sourceTypes`.
+  /// The mean share of exact matches with later pictures in the pictures from which `sourceTypes`
+  /// was derived.
   var laterShare = 0.0
   /// The index up to which many blocks of each picture are compared, since a recent one had exact
   /// matches.

@@ -30,7 +30,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
   private let analyses: [LowResolutionAnalysis]
   /// One element per thread.
   private let matchSearches: [ExactMatchSearch]
-  /// What each row of `match` found.
+  /// The exact matches of each row, written by `match`.
   private let matches: UnsafeMutablePointer<ExactMatches>
   /// The sum of the costs of each row.
   private let sums: UnsafeMutablePointer<Int>

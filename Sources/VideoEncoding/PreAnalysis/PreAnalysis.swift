@@ -32,8 +32,8 @@ package struct PreAnalysisResult {
   /// How new the picture is: the residual after the better prediction over the residual after intra
   /// prediction, 0 (the last picture predicts it exactly) to 1 (the last picture does not help).
   var novelty = 1.0
-  /// What each row of macroblocks will take, in units of `BitModel` at a usual QP; valid until the
-  /// next picture is analysed. Nil where it is not known.
+  /// The estimated bits of each macroblock row, in units of `BitModel` at a typical QP; valid until
+  /// the next picture is analysed. Nil if there is no estimate.
   package var rowUnits: UnsafePointer<Float>?
 
   /// Creates the result for a picture of which nothing is known.

@@ -14,7 +14,7 @@ package struct QualityCascade {
     /// the bits that the link has room for.
     package static let lowLatency = Pattern(following: [1, 0, 1, -2])
     /// For streams without delay with a constant QP. The offset of key frames is lower than x264's
-    /// default of -3, since the cascade behind the key frame makes more pay off.
+    /// default of -3, because the cascade after the key frame makes a larger offset efficient.
     package static let constantQP = Pattern(keyFrame: -6, following: [1, 1, 2, -3])
     /// For P pictures of streams with a look-ahead and without B pictures: the macroblock tree does
     /// a part of the work. The rate control has an offset for each type of picture.

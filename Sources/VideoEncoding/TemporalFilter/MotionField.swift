@@ -103,8 +103,8 @@ private struct BlockSearch {
   private let reference: FilterPlane
   private let size: Int
   private let reach: Int
-  /// What a vector costs for each sample that it differs from the expected one. It keeps
-  /// flat blocks, where noise alone decides, with their surroundings.
+  /// The cost of a vector per sample of its distance from the predicted vector. It keeps the
+  /// vectors of flat blocks, whose differences are noise, equal to those of their neighbours.
   private let price: Int
   private var x = 0
   private var y = 0
@@ -137,7 +137,7 @@ private struct BlockSearch {
     self.y = y
     block = picture.at(x, y)
     bestCost = Int.max
-    // What does not move has no price either.
+    // The zero vector has no cost, because static content is likely.
     self.expected = Vector(x: 0, y: 0)
     consider(Vector(x: 0, y: 0))
     self.expected = clamped(expected)

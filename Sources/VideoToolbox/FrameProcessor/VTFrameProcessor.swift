@@ -93,7 +93,7 @@ open class VTFrameProcessor: NSObject, @unchecked Sendable {
   }
 }
 
-/// What a session does with each frame.
+/// The operation that a session applies to each frame.
 protocol FrameEffect: Sendable {
   /// Processes a frame.
   ///

@@ -5,9 +5,9 @@ import CoreMedia
 public protocol VTFrameProcessorConfiguration: NSObjectProtocol, Sendable {
   /// The pixel formats of source, reference and destination frames.
   var supportedPixelFormats: [OSType] { get }
-  /// What source and reference buffers have to be like, as attributes of pixel buffers.
+  /// The required pixel buffer attributes of source and reference buffers.
   var sourcePixelBufferAttributes: [String: any Sendable] { get }
-  /// What destination buffers have to be like, as attributes of pixel buffers.
+  /// The required pixel buffer attributes of destination buffers.
   var destinationPixelBufferAttributes: [String: any Sendable] { get }
   /// Whether the effect is available.
   static var isSupported: Bool { get }

@@ -4,7 +4,7 @@ import CoreMedia
 /// A decode time as three integers that sort in the order of the times, whatever their time scales.
 struct DecodeTimeKey: Comparable, Hashable {
   var epoch: Int64
-  /// Whole seconds, rounded down.
+  /// The decode time in whole seconds, rounded down.
   var second: Int64
   /// The rest, in units of 2^-62 s. As time scales are below 2^31, two different times differ by at
   /// least that much.

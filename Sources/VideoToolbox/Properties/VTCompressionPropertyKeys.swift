@@ -212,12 +212,14 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_OutputBitDepth: CFStrin
 public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizationLimit: CFString =
   "RecommendedParallelizationLimit"
 
-/// Shortest piece of a movie worth a session of its own. Read-only time dictionary.
+/// The shortest duration of a segment for which a separate session is efficient. A read-only
+/// `CMTime` dictionary.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumDuration:
   CFString =
     "RecommendedParallelizedSubdivisionMinimumDuration"
 
-/// Fewest frames worth a session of their own. Read-only number.
+/// The smallest number of frames of a segment for which a separate session is efficient. A
+/// read-only number.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumFrameCount:
   CFString =
     "RecommendedParallelizedSubdivisionMinimumFrameCount"

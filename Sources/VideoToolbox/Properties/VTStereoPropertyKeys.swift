@@ -11,7 +11,7 @@ import CoreMedia
 public nonisolated(unsafe) let kVTCompressionPropertyKey_PreserveAlphaChannel: CFString =
   "kVTCodecPropertyKey_PreserveAlphaChannel"
 
-/// Metadata that keeps what lies in the range of SDR as it is.
+/// HDR metadata that preserves the appearance of the SDR range.
 public nonisolated(unsafe) let kVTHDRMetadataInsertionMode_RequestSDRRangePreservation: CFString =
   "HDRMetadataInsertionMode_RequestSDRRangePreservation"
 
@@ -52,17 +52,17 @@ public nonisolated(unsafe) let kVTHeroEye_Right: CFString = "Right"
 
 /// How a picture covers the sphere around the viewer. One of `kVTProjectionKind_`.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_ProjectionKind: CFString = "ProjectionKind"
-/// Flat, as of an ordinary lens.
+/// A rectilinear projection.
 public nonisolated(unsafe) let kVTProjectionKind_Rectilinear: CFString = "Rectilinear"
-/// All around: 360 degrees.
+/// An equirectangular projection of 360 degrees.
 public nonisolated(unsafe) let kVTProjectionKind_Equirectangular: CFString = "Equirectangular"
-/// In front: 180 degrees.
+/// An equirectangular projection of the front 180 degrees.
 public nonisolated(unsafe) let kVTProjectionKind_HalfEquirectangular: CFString = "HalfEquirectangular"
-/// By the calibration of a wide lens.
+/// A parametric projection that is described by the lens calibration.
 public nonisolated(unsafe) let kVTProjectionKind_ParametricImmersive: CFString = "ParametricImmersive"
 /// How two views share a picture. One of `kVTViewPackingKind_`.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_ViewPackingKind: CFString = "ViewPackingKind"
-/// Left and right halves.
+/// The views are side by side in the left and the right half of the picture.
 public nonisolated(unsafe) let kVTViewPackingKind_SideBySide: CFString = "SideBySide"
 /// Upper and lower halves.
 public nonisolated(unsafe) let kVTViewPackingKind_OverUnder: CFString = "OverUnder"

@@ -3,10 +3,10 @@
 /// Places the sound of a device on a time line by its clock, without gaps where the device has lost
 /// nothing.
 ///
-/// The frames are counted, since the times that a device reports jitter. Where they are later than
-/// the count by more than jitter, sound was lost, and the rest comes later by as much. Slow
-/// differences are those of two clocks; they are taken back by stretching the sound by a
-/// thousandth, which nobody hears.
+/// Times are derived from the number of captured frames, because the times that a device reports
+/// jitter. If the reported time is later than the derived time by more than the jitter, audio was
+/// lost, and later audio is moved by the difference. Slow differences are clock drift between the
+/// device and the system; they are compensated by resampling by at most 0.1 %, which is inaudible.
 struct CaptureClock {
   /// A difference from which on sound was lost, in frames: 0.1 s.
   static let gap = SoundFormat.rate / 10

@@ -122,7 +122,7 @@ final class CapturedSound: @unchecked Sendable {
   /// Why there is no more sound; nil if it has not ended by itself.
   var failure: String? { condition.withLock { failureText } }
 
-  /// What was lost, for the summary; nil if nothing was.
+  /// A description of lost audio for the summary; nil if none was lost.
   var remark: String? {
     let (losses, failure) = condition.withLock { (self.losses, failureText) }
     var parts: [String] = []

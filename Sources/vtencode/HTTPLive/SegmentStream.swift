@@ -169,7 +169,7 @@ final class SegmentStream {
   /// Marks the playlist as complete.
   func end() {
     playlist.hasEnded = true
-    // What has been published of a segment that did not become whole is not part of the stream.
+    // Published parts of an incomplete segment are removed from the playlist.
     playlist.openParts = []
     playlist.hint = nil
     _ = playlist.shrinkParts()

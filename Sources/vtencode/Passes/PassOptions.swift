@@ -3,9 +3,8 @@ import ArgumentParser
 import VideoToolbox
 
 extension EncodingPlan {
-  /// The longest movie, in seconds, for which further passes are made without being asked for. A
-  /// longer movie gives the rate control time to compensate for surprises, and takes long to encode
-  /// again.
+  /// The longest movie, in seconds, for which further passes are made by default. In a longer movie
+  /// the rate control can compensate for prediction errors, and another pass takes long.
   private static let longestOnDemand = 120.0
   private static let maxPassesOnDemand = 4
   /// The duration in seconds below which an encoder without passes on demand makes two passes

@@ -58,9 +58,9 @@ struct PassPlan: Sendable {
         return true
       }
       let wanted = Double(asked) * Double(target) / bitRate
-      // If the corrected rate is far above the target, the content does not take more bits. Far
-      // below it, libx264 and libx265 may still come down: of noise their second pass takes more
-      // than twice the rate.
+      // A corrected rate far above the target means that the content cannot use more bits. A rate
+      // far below the target is accepted down to an eighth, because the second pass of libx264 and
+      // libx265 can exceed the rate of noisy content by more than a factor of two.
       guard (Double(target) / 8...Double(target) * 2).contains(wanted) else { return false }
       let next = min(Int(wanted.rounded()), highest)
       guard number < maximum, next != asked else { return false }

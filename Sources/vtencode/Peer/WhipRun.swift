@@ -278,7 +278,7 @@ final class WhipRun: @unchecked Sendable {
     }
   }
 
-  // MARK: - What is told
+  // MARK: - Messages
 
   private func progress() -> String {
     let (counts, trip, loss) = lock.withLock {

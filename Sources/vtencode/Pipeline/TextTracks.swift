@@ -123,7 +123,7 @@ final class TextTrack: @unchecked Sendable {
   func next() throws -> CMSampleBuffer? {
     while let sample = try read() {
       let start = max(sample.presentationTimeStamp, beginning)
-      // Of two texts with the same start, the first is kept.
+      // If two texts have the same start, only the first one is kept.
       guard start.isNumeric, start > last else { continue }
       let duration = sample.duration
       let end =

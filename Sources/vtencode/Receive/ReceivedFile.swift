@@ -3,7 +3,8 @@ import AVFoundation
 import ElementaryStream
 import Foundation
 
-/// The file of received frames, stored as they were coded, and of the sound beside them, as AAC. It gets its name when it is complete.
+/// Records a session to a file: video as received, audio transcoded to AAC. The file appears at its
+/// path when it is complete.
 final class ReceivedFile {
   /// The path of the file, checked before the call begins.
   struct Place: Sendable {

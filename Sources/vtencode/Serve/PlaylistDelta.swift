@@ -8,7 +8,8 @@ enum PlaylistDelta {
     "#EXTINF:", "#EXT-X-BYTERANGE:", "#EXT-X-KEY:", "#EXT-X-MAP:", "#EXT-X-PROGRAM-DATE-TIME:",
     "#EXT-X-BITRATE:", "#EXT-X-PART:",
   ]
-  /// Those without a value; other tags begin with the same words.
+  /// The media segment tags without a value. They are compared as a whole, because other tags begin
+  /// with the same text.
   private static let plainSegmentTags: Set<Substring> = ["#EXT-X-DISCONTINUITY", "#EXT-X-GAP"]
 
   private struct Segment {

@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// The sound beside the pictures of a call.
+/// A source of the audio of a call.
 protocol SendSound: AnyObject {
   var channels: Int { get }
   /// Is told when the pictures' time 0 is, by `SessionTime`.

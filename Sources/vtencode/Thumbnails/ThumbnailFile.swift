@@ -2,10 +2,10 @@
 import Foundation
 import ImageIO
 
-/// Pictures as files.
+/// Encodes images as PNG, JPEG or HEIC files.
 enum ThumbnailFile {
-  /// The endings of names, with the uniform types of such files, that this build writes: those of
-  /// HEIC need an encoder of HEVC.
+  /// The file name extensions and their uniform type identifiers. HEIC can be written only if the
+  /// build has an HEVC encoder.
   private static let types: KeyValuePairs = [
     "png": "public.png", "jpg": "public.jpeg", "jpeg": "public.jpeg", "heic": "public.heic",
   ]
@@ -35,7 +35,7 @@ enum ThumbnailFile {
     guard
       let destination = CGImageDestinationCreateWithData(data as CFMutableData, type as CFString, 1, nil)
     else { throw Failure("pictures of this type cannot be written here") }
-    // Of HEIC the usual quality is close to that of JPEG's 0.9.
+    // The default quality of HEIC corresponds to about 0.9 of JPEG.
     let options: [CFString: Any] =
       type == "public.heic" ? [:] : [kCGImageDestinationLossyCompressionQuality: 0.9]
     CGImageDestinationAddImage(destination, image, options as CFDictionary)
@@ -80,7 +80,7 @@ struct ContactSheet {
   /// Draws a picture into its cell, by its number from 0 in reading order.
   func draw(_ image: CGImage, number: Int) {
     let (column, row) = (number % grid.columns, number / grid.columns)
-    // Quartz counts from the lower edge.
+    // The origin of a CGContext is at the lower left.
     let x = Self.gap + column * (cell.width + Self.gap) + (cell.width - image.width) / 2
     let y =
       Self.gap + (grid.rows - 1 - row) * (cell.height + Self.gap) + (cell.height - image.height) / 2

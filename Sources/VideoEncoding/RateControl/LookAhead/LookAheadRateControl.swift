@@ -140,8 +140,8 @@ package struct LookAheadRateControl {
   /// look-ahead have, 0 to 1: near the end of a stream few pictures are left that refer to them.
   var treeOffsetFraction = [1.0, 1.0, 1.0]
 
-  /// QP offsets of I, P and B pictures, in that order. The offsets of the macroblock tree come on
-  /// top.
+  /// QP offsets of I, P and B pictures, in that order. The offsets of the macroblock tree are added
+  /// to them.
   package static let offsets = [-2.5, 0, 1]
   /// The time constant in seconds of the moving sums of residuals.
   package static let memory = 30.0
@@ -232,7 +232,7 @@ package struct LookAheadRateControl {
         spent = elapsed * rate + (spent - elapsed * old) * rate / old
         total = elapsed * rate + (total - elapsed * old) * rate / old
       } else {
-        // Constant quality owes no bits.
+        // With constant quality there is no target rate, so no bits were saved or overspent.
         spent = elapsed * rate
         total = spent
       }

@@ -2,12 +2,12 @@
 
 /// Estimates the bit rate that the content behind the look-ahead will take.
 ///
-/// The pictures so far are a good estimate of those to come as far as they contain motion or
-/// detail. Black, a title or a still picture says little of what follows: a rate control that
-/// extrapolates it to the rest of the stream spends all bits that it has saved on the first
-/// pictures with motion. The estimate therefore begins with the bit rate of typical content of the
-/// same size, and follows the pictures of the stream the more, the more evidence they have given.
-/// It is never below the bit rate of the pictures so far.
+/// Coded pictures predict later content well only if they contain motion or detail. A black
+/// picture, a title or a still picture does not: a rate control that extrapolated it would spend
+/// all saved bits on the first pictures with motion. The estimate therefore starts at the bit rate
+/// of typical content of the same size. The weight of the stream's own pictures grows with the
+/// seconds of motion or detail that they contain. The estimate is never below the bit rate of the
+/// pictures so far.
 struct UnseenContentModel {
   /// Bits per second that typical content of this size and frame rate takes at `usualQP`.
   private let usualRate: Double

@@ -85,9 +85,9 @@ package struct LowLatencyRateControl {
   static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// The QP steps from a still frame that a hard limit left too few bits for to the next one.
   static let starvedStep = 4.0
-  /// Shares of the room of a change after the picture stood still: `most` that it may take, `sharp`
-  /// that it is meant to take at most to be sharp at once, and `coarse` that it is meant to take
-  /// where that does not suffice. The rest of the room is for what the estimate is wrong by.
+  /// Shares of the available bits for the first change after static content: `most` is the maximum,
+  /// `sharp` the largest share that is planned where it suffices for a sharp picture, and `coarse`
+  /// the share that is planned otherwise. The remainder covers errors of the estimate.
   static let changeParts = (most: 0.9, sharp: 0.75, coarse: 0.6)
   /// The bits of a frame's start codes, delimiter and slice header; those of a key frame are
   /// `LowLatencySettings.keyFrameHeaders`.
