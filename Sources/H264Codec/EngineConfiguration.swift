@@ -39,8 +39,6 @@ extension H264EncoderConfiguration {
     writesParameterSets = false
     framing = .lengths
     try setReferences(c)
-    // A file has to be cut and searched, and a player needs a key frame to begin.
-    if c.lowLatency == nil { lowLatency.sceneChange = .keyFrame }
     if let call = c.lowLatency {
       lowLatency.intraRefreshPeriod = call.intraRefreshPeriod
       lowLatency.writesTemporalLayerPrefix = call.writesLayerPrefix

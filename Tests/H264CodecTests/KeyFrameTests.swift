@@ -23,7 +23,6 @@ import Testing
       for index in 0..<310 where try sender.send()?.properties.isKeyFrame == true { found.append(index) }
       let gaps = zip(found, found.dropFirst() + [310]).map { $1 - $0 }
       #expect(found.first == 0)
-      // New scenes may add further ones to a recording.
       #expect(gaps.allSatisfy { $0 <= longest }, "call: \(isCall), interval \(interval): \(found)")
       #expect((found.count == 1) == isCall)
     }
