@@ -176,15 +176,7 @@ public struct RetransmissionRequests: Sendable {
   package func isAwaited(_ number: UInt16) -> Bool {
     guard let highest else { return false }
     let sequence = highest + Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)))
-    return sequence > highest ? sequence <= guessed.end : (missing[sequence]?.times ?? 0) > 0
-  }
-
-  /// Whether a packet that arrives for the first time was guessed to be lost, and is no answer to
-  /// that: the sender was late. To be called before ``add(_:at:isBehindSilence:)``.
-  package func wasGuessedInVain(_ number: UInt16, at time: Double) -> Bool {
-    guard let highest, time - guessed.time < roundTrip * 0.9 else { return false }
-    let sequence = highest + Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)))
-    return sequence > highest && sequence <= guessed.end
+    return (missing[sequence]?.times ?? 0) > 0
   }
 
   /// Forgets the missing packets before a sequence number, which are no longer needed.

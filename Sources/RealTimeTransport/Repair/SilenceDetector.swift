@@ -3,7 +3,7 @@
 /// because its packets come close together and the last one has the marker bit; and between frames,
 /// because frames come at a regular rate. So a burst of losses is noticed as a silence while it
 /// lasts. Times are in seconds.
-package struct SilenceDetector: Sendable {
+struct SilenceDetector: Sendable {
   /// The shortest and the longest silence that is noticed.
   private static let minimum = 0.015
   private static let maximum = 0.1
@@ -31,20 +31,18 @@ package struct SilenceDetector: Sendable {
   /// The number of requests during the current silence.
   private var asked = 0
   /// The time by which packets arrive late on this path.
-  package var jitter = 0.0
+  var jitter = 0.0
 
   /// When the next packet counts as missing; infinite if none is expected.
-  package private(set) var due = Double.infinity
+  private(set) var due = Double.infinity
 
   /// The estimated number of packets that are missing then, from 1 to 16.
-  package var expected: Int { min(max(Int(size.rounded(.up)) - (isWhole ? 0 : count), 1), 16) }
+  var expected: Int { min(max(Int(size.rounded(.up)) - (isWhole ? 0 : count), 1), 16) }
   /// Whether the last packet of the newest frame has arrived.
   private var isWhole = true
 
-  package init() {}
-
   /// Records a packet that has arrived and was sent for the first time.
-  package mutating func add(_ packet: RTPPacket, at time: Double) {
+  mutating func add(_ packet: RTPPacket, at time: Double) {
     if let last {
       guard Int16(bitPattern: packet.sequenceNumber &- last.number) > 0 else { return }
       if packet.timestamp == last.timestamp {
@@ -84,26 +82,19 @@ package struct SilenceDetector: Sendable {
   }
 
   /// Whether no packet has arrived for longer than expected.
-  package func isSilent(at time: Double) -> Bool { isWhole ? asked > 0 || due <= time : asked > 1 }
+  func isSilent(at time: Double) -> Bool { isWhole ? asked > 0 || due <= time : asked > 1 }
 
   /// Records the arrival of another packet, a retransmission or a repair packet: the path is not
   /// silent.
-  package mutating func recordOtherPacket(at time: Double) {
+  mutating func recordOtherPacket(at time: Double) {
     if due < .infinity { due = max(due, time + max(Self.minimum, 2.5 * pause)) }
   }
-
-  /// Records that the packets of a silence were late, not lost: frames that come irregularly, as a
-  /// browser's do, are waited for longer, up to a time at which nothing is gained any more.
-  package mutating func noteLate() { jitter = min(jitter * 1.5 + 0.005, Self.maximum) }
-
-  /// Lets what ``noteLate()`` has added fade; called once for each packet.
-  package mutating func fade() { jitter *= 0.999 }
 
   /// Records that the missing packets were asked for.
   /// - Parameters:
   ///   - time: The current time.
   ///   - interval: The time after which to ask again if the silence goes on.
-  package mutating func noteAsked(at time: Double, again interval: Double) {
+  mutating func noteAsked(at time: Double, again interval: Double) {
     asked += 1
     due =
       asked < Self.maxRequestsPerSilence && intervals.count == Self.remembered ? time + interval : .infinity

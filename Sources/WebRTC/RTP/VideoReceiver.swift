@@ -69,8 +69,6 @@ public struct VideoReceiver: Sendable {
   /// The losses from which a request goes twice, the time between both, and the longest round trip
   /// for it: a request is lost as easily as a packet, and to learn that takes a round trip.
   private static let (copiedLoss, copyDelay, longestCopied) = (0.004, 0.012, 0.15)
-  /// The shortest time between two requests for packets that are guessed to be lost in a silence.
-  private static let guessInterval = 0.03
 
   private let configuration: Configuration
   /// The media's source, which the first packet tells.
@@ -78,7 +76,6 @@ public struct VideoReceiver: Sendable {
   private var lastPacket = -Double.infinity
   private var reorder = ReorderBuffer(timeout: 0.1)
   private var requests = RetransmissionRequests(roundTrip: 0.1, tolerance: 0.01)
-  private var silenceDetector = SilenceDetector()
   /// The requests to send once more, and when.
   private var copies: [(due: Double, numbers: [UInt16])] = []
   /// The largest share of packets lost in the last seconds; older ones count for less.
@@ -113,7 +110,7 @@ public struct VideoReceiver: Sendable {
   }
 
   private var requestDeadline: Double {
-    min(requests.deadline ?? .infinity, silenceDetector.due, copies.first?.due ?? .infinity)
+    min(requests.deadline ?? .infinity, copies.first?.due ?? .infinity)
   }
 
   private var requestInterval: Double { max(0.2, 2 * (roundTrip ?? 0.1)) }
@@ -154,12 +151,7 @@ public struct VideoReceiver: Sendable {
       counts.bytes += bytes.count
       statistics.add(packet, at: time)
       counts.lostPackets = Int(max(statistics.cumulativeLost, 0))
-      if requests.wasGuessedInVain(packet.sequenceNumber, at: time) { silenceDetector.noteLate() }
-      silenceDetector.fade()
-      let isGap = requests.add(
-        packet.sequenceNumber, at: time, isBehindSilence: silenceDetector.isSilent(at: time))
-      if isGap, silenceDetector.isSilent(at: time) { reorder.hold(until: time + requests.timeout) }
-      silenceDetector.add(packet, at: time)
+      requests.add(packet.sequenceNumber, at: time)
       if configuration.estimatesRate, let sendTime = extensions.sendTime {
         estimate.add(packet.sequenceNumber, sendTime: sendTime, bits: bytes.count * 8, at: time)
       }
@@ -171,7 +163,6 @@ public struct VideoReceiver: Sendable {
       counts.recoveredPackets += 1
       counts.recoveredBytes += bytes.count
       requests.addRetransmitted(packet.sequenceNumber, at: time)
-      silenceDetector.recordOtherPacket(at: time)
     } else {
       return
     }
@@ -191,7 +182,6 @@ public struct VideoReceiver: Sendable {
     statistics = ReceptionStatistics(source: packet.source)
     reorder = ReorderBuffer(timeout: 0.1)
     requests = RetransmissionRequests(roundTrip: roundTrip ?? 0.1, tolerance: 0.01)
-    silenceDetector = SilenceDetector()
     copies.removeAll()
     depacketiser = FrameDepacketiser()
     timestamps = nil
@@ -245,15 +235,10 @@ public struct VideoReceiver: Sendable {
     if !packets.isEmpty { outgoing.append(RTCPPacket.compound(packets)) }
   }
 
-  /// The packets to ask for: those that are missing, those that are probably missing because of a
-  /// silence, and those of a request that is sent once more.
+  /// The packets to ask for: those that are missing, and those of a request that is sent once more.
   private mutating func packetsToRequest(at time: Double) -> [UInt16] {
-    var numbers = requests.nextRequests(at: time)
-    if silenceDetector.due <= time {
-      numbers += requests.guess(silenceDetector.expected, at: time)
-      silenceDetector.noteAsked(at: time, again: max(requests.roundTrip, Self.guessInterval))
-    }
-    let asked = numbers
+    let asked = requests.nextRequests(at: time)
+    var numbers = asked
     while let copy = copies.first, copy.due <= time {
       copies.removeFirst()
       numbers += copy.numbers.filter { requests.isAwaited($0) && !asked.contains($0) }

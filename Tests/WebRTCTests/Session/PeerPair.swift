@@ -24,8 +24,6 @@ final class PeerPair {
   private(set) var times: [Double] = []
   /// Whether requests for lost packets vanish on the path.
   var losesRequests = false
-  /// When a frame is sent, in seconds from the beginning of a run.
-  var frameTimes: (Int) -> Double = { Double($0) / 30 }
   private var generator = SeededGenerator(seed: 3)
 
   init(
@@ -124,12 +122,11 @@ final class PeerPair {
 
   /// Runs for a time, with thirty frames a second.
   func run(for seconds: Double, sends: Bool = true) throws {
-    let begin = time
     let end = time + seconds
-    var number = 0
+    var nextFrame = time
     while time < end {
-      if time >= begin + frameTimes(number) {
-        number += 1
+      if time >= nextFrame {
+        nextFrame += 1.0 / 30
         if sends { sendFrame() }
       }
       for peer in peers { peer.poll(at: time) }

@@ -51,15 +51,6 @@ import Testing
     #expect(Double(pair.sender.counts.resentPackets) < 1.3 * Double(counts.lostPackets), "\(counts)")
   }
 
-  @Test func aSenderThatIsLateIsNotAskedForWhatItHasNotSent() throws {
-    let pair = try PeerPair()
-    pair.frameTimes = { number in Double(number) / 30 + (number % 3 == 0 ? 0.02 : 0) }
-    try pair.run(for: 20)
-    let counts = pair.receiver.counts
-    #expect(pair.received.count > 500)
-    #expect(Double(counts.recoveredPackets) < 0.1 * Double(counts.packets), "\(counts)")
-  }
-
   @Test func aBurstIsHealedByAKeyFrame() throws {
     // Bursts of some eighty packets, longer than requests can repair in time.
     let pair = try PeerPair(loss: .bursts(rate: 0.1, length: 80))
