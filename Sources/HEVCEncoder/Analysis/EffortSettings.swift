@@ -46,11 +46,11 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     }
     if effort >= 2 {
       searchSteps = 12
+      intraMargin = 18
+      splitThreshold = 4
     }
     if effort >= 3 {
       optimisesLevels = true
-      intraMargin = 18
-      splitThreshold = 4
     }
     if effort >= 4 {
       references = 2
