@@ -113,8 +113,8 @@ struct HEIFDecoder {
   ///   - id: The item.
   ///   - format: The format of the result. If it is nil, gray pictures become gray and others RGBA.
   ///   - maxPixels: The maximum number of pixels.
-  /// - color: The color description and range of the grid that the picture belongs to; nil for a
-  /// single picture.
+  ///   - color: The color description and range of the grid that the picture belongs to; nil for
+  ///     a single picture.
   private func picture(
     _ id: UInt32, as format: AVPixelFormat?, maxPixels: Int, color: (ColorDescription, Bool)?
   ) -> Raster? {

@@ -44,7 +44,7 @@
     /// Raises the level to the lowest that allows the bit rate in its tier, or else in the High
     /// tier.
     /// - Parameters:
-    /// - written: the profile, tier and level that libx265 wrote.
+    ///   - told: the profile, tier and level that libx265 wrote.
     ///   - c: the configuration.
     ///   - largest: ten times the number of the highest level that the pictures allow.
     /// - Returns: whether the level was raised.

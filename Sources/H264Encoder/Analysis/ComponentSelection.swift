@@ -5,8 +5,7 @@ import VideoEncoding
 /// Macroblocks of 4:4:4 pictures, whose Cb and Cr are coded as luma is (ChromaArrayType 3).
 ///
 /// The functions that code luma use pointers to its source, reconstruction, levels and counts.
-/// `select`
-/// moves these to another component, so that the same functions code all three.
+/// `select` moves these to another component, so that the same functions code all three.
 extension MacroblockCoder {
   /// The number of bytes from a sample of luma in `source` to the same one of Cb, and from there to
   /// Cr.

@@ -20,8 +20,8 @@ struct ReferenceUse {
   ///
   /// - Parameters:
   ///   - index: `FrameProperties.index` of the picture.
-  /// - minimumShare: the share of inter macroblocks that use another reference than the first, 0 to
-  /// 1, from which several references are used.
+  ///   - least: the share of inter macroblocks that use another reference than the first, 0 to 1,
+  ///     from which several references are used.
   func isWorthIt(index: UInt64, least: Double) -> Bool {
     usedFraction >= least || index >= last + Self.interval
   }

@@ -45,7 +45,7 @@ struct PictureWeights {
   ///   - plan: receives the weights and, for B pictures, the picture parameter set.
   ///   - reading: the brightness of the picture.
   ///   - index: its index in input order.
-  /// - order: the stream order; its reference lists are those of the picture.
+  ///   - order: the stream order; its reference lists are those of the picture.
   ///   - coder: receives the weights (`PictureCoder.weights`).
   mutating func weigh(
     _ plan: inout PicturePlan, _ reading: BrightnessReading, index: UInt64, _ order: borrowing StreamOrder,

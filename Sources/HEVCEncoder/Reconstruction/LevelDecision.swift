@@ -2,9 +2,10 @@
 import CHEVCKernels
 import VideoEncoding
 
-/// Rate-distortion optimised quantisation (RDOQ) of the levels of a transform block.  Levels are
-/// decided in coding order, from the last position of the scan to the first. Each becomes the
-/// rounded level, that level less 1, or 0, whichever has the lowest cost D + lambda * R. In the
+/// Rate-distortion optimised quantisation (RDOQ) of the levels of a transform block.
+///
+/// Levels are decided in coding order, from the last position of the scan to the first. Each
+/// becomes the rounded level, that level less 1, or 0, whichever has the lowest cost D + lambda * R. In the
 /// same way the encoder decides whether a 4x4 sub-block has levels (coded_sub_block_flag), which
 /// level is the last one (last_sig_coeff_x_prefix and following), and whether the block has any
 /// (cbf). Then, in each sub-block with sign data hiding (signHidden, 7.3.8.11), the level is
