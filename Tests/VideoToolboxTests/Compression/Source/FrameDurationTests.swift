@@ -50,8 +50,12 @@ import VideoToolbox
 
   @Test("A stream with a frame each five seconds gets its rate", arguments: codecs)
   func aStreamWithAFrameEachFiveSecondsGetsItsRate(codec: CMVideoCodecType) throws {
+    let name = codec == kCMVideoCodecType_HEVC ? "hevc" : "h264"
     let session = try makeSession(
       codec,
+      specification: [
+        kVTVideoEncoderSpecification_EncoderID: "org.openvideotoolbox.videoencoder.\(name)"
+      ],
       properties: [
         kVTCompressionPropertyKey_RealTime: true, kVTCompressionPropertyKey_AverageBitRate: 60_000,
         kVTCompressionPropertyKey_ExpectedFrameRate: 0.2,
