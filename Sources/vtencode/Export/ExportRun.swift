@@ -64,6 +64,8 @@ struct ExportRun: Sendable {
     session.ovtToleratesDamage = true
     let onePass = makesPasses ? reasonForOnePass : nil
     if let onePass { note(onePass) }
+    let textless = noticeOfText(in: tracks)
+    if let textless { note(textless) }
     session.canPerformMultiplePassesOverSourceMediaData = makesPasses && onePass == nil
     // Temporary files are written next to the output, where there is room.
     let scratch =
@@ -88,7 +90,8 @@ struct ExportRun: Sendable {
       Console.conclude(
         ExportEvent(
           output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes,
-          wallSeconds: SessionTime.now - began, notices: [onePass, left].compactMap { $0 } + limits,
+          wallSeconds: SessionTime.now - began,
+          notices: [onePass, textless, left].compactMap { $0 } + limits,
           damage: damage))
     }
     try Console.print(
@@ -109,6 +112,18 @@ struct ExportRun: Sendable {
     // Text and metadata tracks are copied by Passthrough only.
     default: !isSound && preset.codec == nil
     }
+  }
+
+  /// The notice that subtitles are left out; nil if there are none, or the preset copies them.
+  private func noticeOfText(in tracks: [AVAssetTrack]) -> String? {
+    // Titles of chapters are text that is disabled.
+    let count = tracks.count {
+      [.subtitle, .closedCaption].contains($0.mediaType) || $0.mediaType == .text && $0.isEnabled
+    }
+    guard count > 0, preset.codec != nil, preset.name != AVAssetExportPresetAppleM4A else { return nil }
+    return
+      "\(Wording.plural(count, "subtitle track")) left out, as the preset \(preset.text) writes pictures and "
+      + "sound alone; vtencode transcoding keeps subtitles"
   }
 
   private func fileType(of path: String) throws -> AVFileType {

@@ -187,8 +187,12 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
       if kinds[track] == .video {
         if !segmentStart.isNumeric, decoded.isNumeric, delay == .zero { delay = presented - decoded }
         interleaver.push((sample, track), at: decoded.isNumeric ? decoded : presented, to: track)
-      } else {
+      } else if presented >= .zero {
         interleaver.push((sample, track), at: presented - delay, to: track)
+      } else {
+        // The priming of an encoder (ISO/IEC 14496-24, annex G) comes before the first sound, and
+        // players take the negative time of a segment for a very late one.
+        waiting[track] -= 1
       }
     }
   }

@@ -25,9 +25,10 @@ struct ThumbnailRun {
     if names == nil { files = try (Self.names(command.out, count: times.count) ?? []).compactMap(sideFile) }
     let generator = AVAssetImageGenerator(asset: source.asset)
     generator.appliesPreferredTrackTransform = true
-    // A time that was named is meant exactly.
+    // A time that was named is meant exactly. Where nothing can be decoded, as at the beginning of
+    // a capture before its first key frame, the next picture stands in.
     generator.requestedTimeToleranceBefore = .zero
-    generator.requestedTimeToleranceAfter = .zero
+    generator.requestedTimeToleranceAfter = .positiveInfinity
     let size = command.dimensions ?? (command.sheet == nil ? nil : Dimensions(width: 320, height: 320))
     if let size { generator.maximumSize = CGSize(width: size.width, height: size.height) }
     let type = ThumbnailFile.type(of: command.out) ?? "public.png"

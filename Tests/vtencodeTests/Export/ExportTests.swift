@@ -12,6 +12,23 @@ import Testing
     ("Passthrough", "mpeg4", 640, 480),
   ]
 
+  @Test("Subtitles that a preset leaves out are named")
+  func subtitlesThatAreLeftOutAreNamed() throws {
+    let folder = try Folder()
+    try "1\n00:00:00,100 --> 00:00:00,900\nA line\n".write(
+      toFile: folder.path("a.srt"), atomically: true, encoding: .utf8)
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x240:rate=25:duration=1 -i a.srt -c:v libx264 "
+        + "-c:s mov_text in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode(
+      "export", "in.mp4", "--preset", "640x480", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0 && run.complaints.contains("1 subtitle track left out"), "\(run)")
+    let copied = try CommandLine.vtencode(
+      "export", "in.mp4", "--preset", "passthrough", "--out", "copy.mp4", in: folder)
+    #expect(copied.status == 0 && !copied.complaints.contains("subtitle"), "\(copied)")
+  }
+
   @Test func everyPresetExportsAsHelpSays() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1, size: "640x480", sound: true)

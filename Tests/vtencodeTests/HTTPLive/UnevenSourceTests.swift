@@ -57,6 +57,30 @@ import Testing
     #expect(folder.contents.contains("x.mpd") && !folder.contents.contains("x-sound.m3u8"))
   }
 
+  @Test("Encoded sound that begins before the picture has no negative time, and stays beside it")
+  func soundThatComesEarlierHasNoNegativeTime() throws {
+    let folder = try Folder()
+    try Self.make(
+      "-itsoffset 0.5 -f lavfi -i testsrc2=size=160x120:rate=25:duration=3 -f lavfi -i sine=duration=4 "
+        + "-map 0 -map 1 -c:v libx264 -preset ultrafast -c:a aac -f matroska", in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode, ["transcoding", "in.mp4", "--audio", "aac", "--out", "x.m3u8"], in: folder.url)
+    #expect(run.status == 0, "\(run.complaints)")
+    func first(_ kind: String) throws -> [Double] {
+      let probed = try CommandLine.shell(
+        "ffprobe -v error -select_streams \(kind) -show_entries packet=pts_time,dts_time -of csv=p=0 x.m3u8",
+        in: folder)
+      return try #require(probed.text.split(separator: "\n").first).split(separator: ",").compactMap {
+        Double($0)
+      }
+    }
+    let (picture, sound) = (try first("v"), try first("a"))
+    #expect(picture.count == 2 && picture[1] == 0, "\(picture)")
+    // The pictures are reordered; the first sound is heard at most one packet after the first one
+    // that is decoded.
+    #expect(sound.count == 2 && sound[0] >= 0 && sound[0] < 1024.0 / 44_100, "\(sound)")
+  }
+
   @Test("Sound that comes later makes no segment longer")
   func laterSoundMakesNoSegmentLonger() throws {
     let folder = try Folder()

@@ -62,6 +62,23 @@ import Testing
     #expect(quality > 20, "\(same.text)")
   }
 
+  @Test("Where a capture cannot be decoded yet, the next picture stands in")
+  func captureThatBeginsWithinAGroup() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x240:rate=25:duration=4 -c:v libx264 -g 50 -bf 0 whole.ts",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    // Begins after the first key frame and before the second one, at 2 s.
+    let whole = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.ts")))
+    try whole[(whole.count / 188 / 4 * 188)...].write(to: URL(fileURLWithPath: folder.path("in.ts")))
+    let first = try CommandLine.vtencode("thumbnails", "in.ts", "--at", "0", "--out", "first.png", in: folder)
+    #expect(first.status == 0 && first.text.contains("320x240 at "), "\(first)")
+    #expect(!first.text.contains("at 0.00 s"), "\(first.text)")
+    let sheet = try CommandLine.vtencode("thumbnails", "in.ts", "--count", "5", "--out", "a.png", in: folder)
+    #expect(sheet.status == 0 && folder.contents.count { $0.hasPrefix("a-") } == 5, "\(sheet)")
+  }
+
   @Test("What cannot be is refused before anything is written")
   func refusals() throws {
     let folder = try Folder()
