@@ -314,7 +314,7 @@ final class ExportJob: @unchecked Sendable {
   ) {
     input.requestMediaDataWhenReady(on: queue) { [self] in
       while input.isReadyForMoreMediaData {
-        guard let sample = output.copyNextSampleBuffer(), input.append(Self.timedText(sample)) else {
+        guard let sample = output.copyNextSampleBuffer(), input.append(prepared(sample)) else {
           return atEnd()
         }
         if isLeader {
@@ -323,6 +323,25 @@ final class ExportJob: @unchecked Sendable {
         }
       }
     }
+  }
+
+  /// The sample as it is written.
+  private func prepared(_ sample: CMSampleBuffer) -> CMSampleBuffer {
+    sample.imageBuffer == nil ? Self.timedText(sample) : trimmed(sample)
+  }
+
+  /// Lets a picture that is shown when the range begins begin with it. An edit that begins within a
+  /// picture would do the same, but many players do not show such a picture at all.
+  private func trimmed(_ sample: CMSampleBuffer) -> CMSampleBuffer {
+    guard range.start.isNumeric, sample.presentationTimeStamp < range.start,
+      var timing = try? sample.sampleTimingInfo(at: 0)
+    else { return sample }
+    let end = timing.presentationTimeStamp + timing.duration
+    // The reader gives no picture that ends before the range.
+    guard !end.isNumeric || end > range.start else { return sample }
+    timing.presentationTimeStamp = range.start
+    if end.isNumeric { timing.duration = end - range.start }
+    return (try? CMSampleBuffer(copying: sample, withNewTiming: [timing])) ?? sample
   }
 
   /// Gives a sample of QuickTime text the format of 3GPP timed text. Both formats store the text as

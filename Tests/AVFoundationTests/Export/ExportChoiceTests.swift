@@ -56,6 +56,30 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch.file("mixed.mov")))
   }
 
+  @Test("A range that begins within a long picture begins with that picture")
+  func rangesBeginWithAPicture() async throws {
+    let slides = try Fixture.make(
+      "slides.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=0.25:duration=12", "-c:v", "libx264", "-preset",
+        "ultrafast", "-pix_fmt", "yuv420p",
+      ])
+    let session = try #require(
+      AVAssetExportSession(asset: asset(slides), presetName: AVAssetExportPreset640x480))
+    session.timeRange = CMTimeRange(
+      start: CMTime(value: 2, timescale: 1), end: CMTime(value: 11, timescale: 1))
+    let scratch = Scratch()
+    let url = scratch.url("part.mp4")
+    try await session.export(to: url, as: .mp4)
+    let packets = try Tool.run([
+      "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time,flags", "-of",
+      "csv=p=0", url.path,
+    ]).split(separator: "\n").map { $0.split(separator: ",") }
+    #expect(packets.compactMap { Double($0[0]) }.sorted() == [0, 2, 6], "\(packets)")
+    // Players discard pictures that begin before an edit does.
+    #expect(!packets.contains { $0[1].contains("D") }, "\(packets)")
+  }
+
   @Test("Apple's presets for .m4v files make such files alone, of H.264 within their sizes")
   func applesPresetsFor() async throws {
     let scratch = Scratch()
