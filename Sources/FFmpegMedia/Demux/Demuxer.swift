@@ -126,7 +126,11 @@ package final class Demuxer: @unchecked Sendable {
     selected = Set(0..<Int(context.pointee.nb_streams))
     let length = context.pointee.duration
     let begin = context.pointee.start_time == ovt_av_nopts_value() ? 0 : context.pointee.start_time
-    let end = length > 0 ? begin.addingClamped(length) : nil
+    var end = length > 0 ? begin.addingClamped(length) : nil
+    if formatName.hasPrefix("matroska"), begin > 0, length > 0 {
+      end = Demuxer.endOfMatroska(
+        url, access, begin: begin, length: length, interruption: interruption)
+    }
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
     if formatName.hasPrefix("mov") {
       found = found.map { $0.edited(boxes.edits[$0.trackID]).described(boxes) }
