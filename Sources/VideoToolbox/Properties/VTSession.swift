@@ -95,16 +95,27 @@ public func VTSessionSetProperties(_ session: VTSession, propertyDictionary: CFD
     guard let key = key as? String else { return kVTParameterErr }
     remaining[key] = value as AnyObject
   }
-  // A fixed order, since some properties exclude each other or depend on another.
+  // A fixed order, and those that are taken back first, since some properties exclude each other or
+  // depend on another.
   let known = session.propertyOrder.filter { remaining[$0] != nil }
   let others = remaining.keys.filter { !known.contains($0) }.sorted()
-  var first = noErr
-  for key in known + others {
-    let value = remaining[key].flatMap { $0 is NSNull ? nil : $0 }
-    let status = session.setProperty(key, to: value)
-    if first == noErr { first = status }
+  let keys = known + others
+  var pending = keys.filter { remaining[$0] is NSNull } + keys.filter { !(remaining[$0] is NSNull) }
+  // What was refused beside an old value may be right beside a new one, such as a least and a
+  // largest QP that both change.
+  while true {
+    var refused: [String] = []
+    var first = noErr
+    for key in pending {
+      let value = remaining[key].flatMap { $0 is NSNull ? nil : $0 }
+      let status = session.setProperty(key, to: value)
+      guard status != noErr else { continue }
+      refused.append(key)
+      if first == noErr { first = status }
+    }
+    guard !refused.isEmpty, refused.count < pending.count else { return first }
+    pending = refused
   }
-  return first
 }
 
 /// Reads all properties that were set and that make sense in another session.

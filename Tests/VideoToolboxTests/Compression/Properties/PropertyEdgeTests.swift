@@ -12,6 +12,38 @@ import VideoToolbox
   }
 
   /// Values at the ends of what is taken, from the beginning and in mid-stream.
+  @Test("Values in one dictionary are judged beside each other, not beside those that they replace")
+  func dictionariesAreSetAsAWhole() throws {
+    var made: VTCompressionSession?
+    #expect(
+      VTCompressionSessionCreate(
+        allocator: nil, width: 64, height: 48, codecType: kCMVideoCodecType_H264, encoderSpecification: nil,
+        imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
+        compressionSessionOut: &made) == noErr)
+    let session = try #require(made)
+    func set(_ least: Any, _ largest: Any) -> OSStatus {
+      VTSessionSetProperties(
+        session,
+        propertyDictionary: [
+          kVTCompressionPropertyKey_MinAllowedFrameQP: least,
+          kVTCompressionPropertyKey_MaxAllowedFrameQP: largest,
+        ] as CFDictionary)
+    }
+    func largest() -> Int? {
+      var value: AnyObject?
+      VTSessionCopyProperty(
+        session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, allocator: nil, valueOut: &value)
+      return (value as? NSNumber)?.intValue
+    }
+    #expect(set(10, 20) == noErr)
+    // Above and below the range before.
+    #expect(set(30, 40) == noErr && largest() == 40)
+    #expect(set(5, 8) == noErr && largest() == 8)
+    // The least QP is taken back, so that the largest may be lower than it was.
+    #expect(set(NSNull(), 3) == noErr && largest() == 3)
+    #expect(set(9, 4) != noErr)
+  }
+
   @Test(arguments: [false, true]) func valuesThatAreTakenCanBeEncodedWith(isLowLatency: Bool) throws {
     let clip = TestClip(width: 64, height: 48)
     let values: [(CFString, [Any])] = [
