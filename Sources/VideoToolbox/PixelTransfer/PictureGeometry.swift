@@ -19,34 +19,37 @@ struct PictureAspect {
   /// The width of a pixel divided by its height.
   var pixelAspect: Double
 
-  /// Reads the shape of a buffer's picture from its attachments.
+  /// Reads the shape of a source picture from its buffer's attachments.
+  init(_ buffer: CVPixelBuffer) {
+    self.init(
+      buffer, aperture: CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary,
+      aspect: CVBufferCopyAttachment(buffer, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary)
+  }
+
+  /// The shape of a picture whose buffer's attachments say nothing.
   /// - Parameters:
   ///   - buffer: The buffer.
-  ///   - aperture: A clean aperture that replaces the buffer's; nil for the buffer's.
-  ///   - aspect: A pixel aspect ratio that replaces the buffer's; nil for the buffer's.
-  init(_ buffer: CVPixelBuffer, aperture: NSDictionary? = nil, aspect: NSDictionary? = nil) {
+  ///   - aperture: The clean aperture; nil for the whole picture.
+  ///   - aspect: The pixel aspect ratio; nil for square pixels.
+  init(_ buffer: CVPixelBuffer, aperture: NSDictionary?, aspect: NSDictionary?) {
     width = CVPixelBufferGetWidth(buffer)
     height = CVPixelBufferGetHeight(buffer)
-    let aspect =
-      aspect ?? (CVBufferCopyAttachment(buffer, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary)
     let horizontal = Self.number(aspect, kCVImageBufferPixelAspectRatioHorizontalSpacingKey) ?? 1
     let vertical = Self.number(aspect, kCVImageBufferPixelAspectRatioVerticalSpacingKey) ?? 1
     pixelAspect = horizontal > 0 && vertical > 0 ? horizontal / vertical : 1
     self.aperture = (0, 0, Double(width), Double(height))
-    let requested =
-      aperture ?? (CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary)
-    guard let cleanWidth = Self.number(requested, kCVImageBufferCleanApertureWidthKey),
-      let cleanHeight = Self.number(requested, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0,
+    guard let cleanWidth = Self.number(aperture, kCVImageBufferCleanApertureWidthKey),
+      let cleanHeight = Self.number(aperture, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0,
       cleanHeight > 0,
       cleanWidth <= Double(width), cleanHeight <= Double(height)
     else { return }
     // Offsets are distances between the centres of aperture and picture.
     let x =
       (Double(width) - cleanWidth) / 2
-      + (Self.number(requested, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
+      + (Self.number(aperture, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
     let y =
       (Double(height) - cleanHeight) / 2
-      + (Self.number(requested, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
+      + (Self.number(aperture, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
     self.aperture = (
       min(max(0, x), Double(width) - cleanWidth), min(max(0, y), Double(height) - cleanHeight), cleanWidth,
       cleanHeight

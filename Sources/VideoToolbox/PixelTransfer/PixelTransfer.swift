@@ -6,11 +6,11 @@ import FFmpegMedia
 /// Settings of a pixel transfer, parsed from the properties.
 struct PixelTransferSettings: Sendable, Equatable {
   var scalingMode = kVTScalingMode_Normal as String
-  /// The clean aperture of the destination, as in `kCVImageBufferCleanApertureKey`; nil for its
-  /// attachment's.
+  /// The clean aperture of the destination, as in `kCVImageBufferCleanApertureKey`; nil for the
+  /// whole picture.
   var cleanAperture: [String: Double]?
   /// The pixel aspect ratio of the destination, as in `kCVImageBufferPixelAspectRatioKey`; nil for
-  /// its attachment's.
+  /// the source's where the picture's shape is kept, and square pixels otherwise.
   var pixelAspect: [String: Double]?
   var filter = ScalingFilter.bicubic
   /// The filter where only chroma is subsampled; nil for `filter`.
@@ -47,12 +47,13 @@ final class PixelTransfer: @unchecked Sendable {
   /// - Throws: `kVTPixelTransferNotSupportedErr` if there is no conversion, `kVTParameterErr` for
   ///   an invalid rectangle.
   func transfer(_ source: CVPixelBuffer, to target: CVPixelBuffer) throws(StatusError) {
+    let shape = TransferredShape(settings, source, target)
     let geometry = PictureAspect(source).fit(
-      into: PictureAspect(
-        target, aperture: settings.cleanAperture.map { NSDictionary(dictionary: $0) },
-        aspect: settings.pixelAspect.map { NSDictionary(dictionary: $0) }), mode: settings.scalingMode)
+      into: PictureAspect(target, aperture: shape.fittedAperture, aspect: shape.pixelAspect),
+      mode: settings.scalingMode)
     let color = try colors(source, target)
     setAttachments(source, target)
+    shape.attach(to: target)
     let converter = usesChromaFilter(source, target, geometry) ? chromaConverter : converter
     do {
       if color.isIdentity {
@@ -192,30 +193,11 @@ final class PixelTransfer: @unchecked Sendable {
         }
       }
     }
-    setShape(source, target)
   }
 
   /// Whether the source's matrix is known, or the source is RGB.
   private func isKnown(_ source: CVPixelBuffer) -> Bool {
     CVBufferHasAttachment(source, kCVImageBufferYCbCrMatrixKey)
       || !PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(source))
-  }
-
-  private func setShape(_ source: CVPixelBuffer, _ target: CVPixelBuffer) {
-    let isSameSize =
-      CVPixelBufferGetWidth(source) == CVPixelBufferGetWidth(target)
-      && CVPixelBufferGetHeight(source) == CVPixelBufferGetHeight(target)
-    let keepsShape = isSameSize && settings.scalingMode == kVTScalingMode_Normal as String
-    for (key, requested) in [
-      (kCVImageBufferCleanApertureKey, settings.cleanAperture),
-      (kCVImageBufferPixelAspectRatioKey, settings.pixelAspect),
-    ] {
-      if let requested {
-        CVBufferSetAttachment(target, key, NSDictionary(dictionary: requested), .shouldPropagate)
-      } else if !keepsShape {
-        // The attachment applied to the source's pixels.
-        CVBufferRemoveAttachment(target, key)
-      }
-    }
   }
 }

@@ -59,6 +59,13 @@ final class PictureAdapter {
     var properties: [CFString: Any] = [
       kVTPixelTransferPropertyKey_ScalingMode: (fit.scaling ?? kVTScalingMode_Normal as String) as CFString
     ]
+    if !fit.keepsPixelAspect {
+      properties[kVTPixelTransferPropertyKey_DestinationPixelAspectRatio] =
+        [
+          kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 1,
+          kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
+        ] as CFDictionary
+    }
     if mapsTones {
       properties[kVTPixelTransferPropertyKey_DestinationColorPrimaries] =
         kCVImageBufferColorPrimaries_ITU_R_709_2

@@ -92,10 +92,97 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
         kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
       ] as NSDictionary, .shouldPropagate)
     let target = try gray(80, 80) { _, _ in 77 }
-    let session = try makeTransfer([kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Letterbox])
+    let square: NSDictionary = [
+      kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 1,
+      kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
+    ]
+    let session = try makeTransfer([
+      kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Letterbox,
+      kVTPixelTransferPropertyKey_DestinationPixelAspectRatio: square,
+    ])
     try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
     for y in 0..<80 { #expect(abs(pixel(target, 40, y)[0] - ((20..<60).contains(y) ? 200 : 0)) <= 1) }
-    #expect(!CVBufferHasAttachment(target, kCVImageBufferPixelAspectRatioKey))
+    #expect(shape(target).aspect == square)
+  }
+
+  private func shape(_ buffer: CVPixelBuffer) -> (aspect: NSDictionary?, aperture: NSDictionary?) {
+    (
+      CVBufferCopyAttachment(buffer, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary,
+      CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary
+    )
+  }
+
+  @Test(
+    "Without a pixel aspect ratio the source's stays where the picture's shape does",
+    arguments: [kVTScalingMode_Letterbox, kVTScalingMode_Trim, kVTScalingMode_CropSourceToCleanAperture].map {
+      $0 as String
+    })
+  func pixelsKeepTheirShape(_ mode: String) throws {
+    let source = try gray(100, 100) { _, _ in 200 }
+    let wide: NSDictionary = [
+      kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 2,
+      kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
+    ]
+    CVBufferSetAttachment(source, kCVImageBufferPixelAspectRatioKey, wide, .shouldPropagate)
+    let target = try gray(80, 80) { _, _ in 77 }
+    // What the destination had does not count.
+    CVBufferSetAttachment(
+      target, kCVImageBufferPixelAspectRatioKey,
+      [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 1,
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: 3,
+      ] as NSDictionary, .shouldPropagate)
+    CVBufferSetAttachment(
+      target, kCVImageBufferCleanApertureKey,
+      [kCVImageBufferCleanApertureWidthKey: 10, kCVImageBufferCleanApertureHeightKey: 10] as NSDictionary,
+      .shouldPropagate)
+    let session = try makeTransfer([kVTPixelTransferPropertyKey_ScalingMode: mode as CFString])
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    for y in 0..<80 { #expect(abs(pixel(target, 40, y)[0] - 200) <= 1, "\(mode)") }
+    let isCut = mode == kVTScalingMode_CropSourceToCleanAperture as String
+    #expect(shape(target).aspect == (isCut ? nil : wide) && shape(target).aperture == nil, "\(mode)")
+  }
+
+  @Test("A stretched picture's clean aperture and pixel aspect ratio are stretched with it")
+  func stretchedPicturesKeepTheirShape() throws {
+    let source = try gray(720, 480) { _, _ in 200 }
+    CVBufferSetAttachment(
+      source, kCVImageBufferPixelAspectRatioKey,
+      [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 10,
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: 11,
+      ] as NSDictionary, .shouldPropagate)
+    CVBufferSetAttachment(
+      source, kCVImageBufferCleanApertureKey,
+      [
+        kCVImageBufferCleanApertureWidthKey: 704, kCVImageBufferCleanApertureHeightKey: 480,
+        kCVImageBufferCleanApertureHorizontalOffsetKey: 2, kCVImageBufferCleanApertureVerticalOffsetKey: 0,
+      ] as NSDictionary, .shouldPropagate)
+    let target = try gray(360, 480) { _, _ in 77 }
+    // Both are ignored in this mode.
+    let session = try makeTransfer([
+      kVTPixelTransferPropertyKey_DestinationCleanAperture: [
+        kCVImageBufferCleanApertureWidthKey: 100, kCVImageBufferCleanApertureHeightKey: 100,
+        kCVImageBufferCleanApertureHorizontalOffsetKey: 0, kCVImageBufferCleanApertureVerticalOffsetKey: 0,
+      ] as NSDictionary,
+      kVTPixelTransferPropertyKey_DestinationPixelAspectRatio: [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 5,
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
+      ] as NSDictionary,
+    ])
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    let (aspect, aperture) = shape(target)
+    #expect(
+      aspect == [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 20,
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: 11,
+      ] as NSDictionary)
+    #expect(
+      aperture == [
+        kCVImageBufferCleanApertureWidthKey: 352, kCVImageBufferCleanApertureHeightKey: 480,
+        kCVImageBufferCleanApertureHorizontalOffsetKey: 1, kCVImageBufferCleanApertureVerticalOffsetKey: 0,
+      ] as NSDictionary)
+    #expect(pixel(target, 0, 0) == [200] && pixel(target, 359, 479) == [200])
   }
 
   @Test func trimCutsWhatDoesNotFit() throws {

@@ -13,7 +13,20 @@ final class SourceConverter {
   /// (`kVTCompressionPropertyKey_PixelTransferProperties`); nil for scaling and format conversion
   /// alone.
   var settings: PixelTransferSettings? {
-    didSet { if settings != oldValue { transfer = settings.map { PixelTransfer($0) } } }
+    didSet {
+      guard settings != oldValue else { return }
+      transfer = settings.map {
+        var settings = $0
+        // A stream has square pixels unless a property says otherwise.
+        if settings.pixelAspect == nil {
+          settings.pixelAspect = [
+            kCVImageBufferPixelAspectRatioHorizontalSpacingKey as String: 1,
+            kCVImageBufferPixelAspectRatioVerticalSpacingKey as String: 1,
+          ]
+        }
+        return PixelTransfer(settings)
+      }
+    }
   }
   /// The buffer that pictures are converted into. One is enough, because the encoder has finished
   /// reading a picture when its call returns.
