@@ -37,8 +37,8 @@ demo: dependencies ## Encodes the sample movie with the package's own encoders: 
 	  && SWIFT_EXEC=$$compiler OVT_WITHOUT_LIVE=1 $(SWIFT) build $(RELEASE) --scratch-path .build-demo --product vtencode
 	@mkdir -p out
 	.build-demo/release/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
-	.build-demo/release/vtencode transcoding Assets/video.m4v --codec hevc --bitrate 1000k --psnr --overwrite \
-	  --out out/demo-hevc.mp4
+	.build-demo/release/vtencode transcoding Assets/video.m4v --codec hevc --bitrate 1000k --effort 3 --psnr \
+	  --overwrite --out out/demo-hevc.mp4
 	@echo "Written: out/demo.mp4 (H.264) and out/demo-hevc.mp4, by the package's own encoders."
 	@echo "'make build' adds send and receive, windows, and libx265 and libx264, which are under the GPL."
 
