@@ -28,13 +28,13 @@ final class AudioFileWriter {
   ///   - isInterleaved: Whether those buffers are interleaved.
   /// - Throws: An error if the file cannot be created or the settings are not supported.
   init(_ url: URL, _ settings: [String: Any], _ common: AVAudioCommonFormat, isInterleaved: Bool) throws {
-    guard url.isFileURL else { throw MediaFileError(.notFound, "\(url.absoluteString) is no file's URL") }
+    guard url.isFileURL else { throw MediaFileError(.notFound, "\(url.absoluteString) is not a file URL") }
     let kind = try AudioFileKind(url, settings)
     self.kind = kind
     let wanted = try kind.format(settings)
     guard let basic = AVAudioFormat.basic(common, wanted.sampleRate, wanted.channelCount, isInterleaved)
     else {
-      throw MediaFileError(.unsupportedFormat, "samples can be written in one of the common formats only")
+      throw MediaFileError(.unsupportedFormat, "the sample format is not one of AVAudioCommonFormat")
     }
     processingFormat = AVAudioFormat(basic, wanted.channelLayout)
     let description: CMFormatDescription
@@ -111,7 +111,7 @@ final class AudioFileWriter {
     bytes = bytes.addingClamped(Int64(data.count))
     if let most = kind.container.maxBytes, bytes > most {
       throw AudioError.make(
-        kAudioFileDoesNotAllow64BitDataSizeError, "This type of file has no room for more than 4 GiB.")
+        kAudioFileDoesNotAllow64BitDataSizeError, "This file type cannot store more than 4 GiB.")
     }
     try muxer.write(
       Muxer.Sample(track: 0, pts: time, dts: time, duration: duration, isSync: true), bytes: data)

@@ -100,7 +100,7 @@ final class PCMConversion: SoundConversion {
 
   func feed(_ buffer: AVAudioBuffer) throws {
     guard let buffer = buffer as? AVAudioPCMBuffer else {
-      throw MediaFileError(.unsupportedFormat, "the input is no linear PCM")
+      throw MediaFileError(.unsupportedFormat, "the input is not linear PCM")
     }
     try feed(buffer.planes, frames: Int(buffer.frameLength))
   }
@@ -222,7 +222,7 @@ final class EncodingConversion: SoundConversion {
 
   func feed(_ buffer: AVAudioBuffer) throws {
     guard let buffer = buffer as? AVAudioPCMBuffer else {
-      throw MediaFileError(.unsupportedFormat, "the input is no linear PCM")
+      throw MediaFileError(.unsupportedFormat, "the input is not linear PCM")
     }
     var bytes: [UInt8] = []
     for plane in buffer.planes { bytes += plane }

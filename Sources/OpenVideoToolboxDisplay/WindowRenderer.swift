@@ -295,7 +295,7 @@
       _ = library.SDL_GetRendererOutputSize(renderer, &width, &height)
       var made: CVPixelBuffer?
       CVPixelBufferCreate(nil, Int(width), Int(height), kCVPixelFormatType_32BGRA, nil, &made)
-      guard let made else { throw OVTDisplayError(.other, "there is no memory for a picture of the window") }
+      guard let made else { throw OVTDisplayError(.other, "out of memory for a snapshot of the window") }
       CVPixelBufferLockBaseAddress(made, [])
       let status = library.SDL_RenderReadPixels(
         renderer, nil, UInt32(SDL_PIXELFORMAT_ARGB8888.rawValue), CVPixelBufferGetBaseAddress(made),

@@ -57,14 +57,15 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     try segments.validate(with: options, usual: .window)
     try soundSource.validate(with: options, changes)
     if soundSource.sound != nil, unpaced, !LiveSource.isLive(options.movie) {
-      throw ValidationError("--sound records in real time, which --unpaced is not; leave one of them out.")
+      throw ValidationError(
+        "--sound cannot be combined with --unpaced, because audio is recorded in real time.")
     }
     if let record {
       guard options.hasServer || options.out == "-" else {
-        throw ValidationError("--record is beside a server or -, which --out names; give that too.")
+        throw ValidationError("--record requires a server or - as --out.")
       }
       guard record != "-", !StreamAddress.isAddress(record) else {
-        throw ValidationError("--record names a file; give servers and - with --out.")
+        throw ValidationError("--record requires a file name; use --out for servers and standard output.")
       }
       options.outs.append(record)
     }

@@ -137,7 +137,8 @@ struct TargetSizeOption: ParsableArguments {
       throw ValidationError("--target-size is at least 10k (bytes); try --target-size 25M.")
     }
     if let name = options.bitrate != nil ? "--bitrate" : options.quality != nil ? "--quality" : nil {
-      throw ValidationError("--target-size decides the rate, so \(name) cannot go with it; give one of them.")
+      throw ValidationError(
+        "--target-size cannot be combined with \(name), because it determines the bit rate.")
     }
     if options.rate.cbr {
       throw ValidationError("--target-size decides the rate, so --cbr cannot go with it; give --bitrate.")

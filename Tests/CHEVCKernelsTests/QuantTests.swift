@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  /// 8.6.3 as it is written, in 64 bits.
+  /// Compares the kernel with 8.6.3, computed in 64 bits.
   @Test(arguments: Path.available) func dequantise(path: Path) {
     let k = Kernels(path).residual.pointee
     let levelScale = [40, 45, 51, 57, 64, 72]
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// 6.5.3 as it is written; 6.5.4, 6.5.5.
+  /// Generates the scans of 6.5.3, 6.5.4 and 6.5.5 as the standard states them.
   static func scan(_ kind: Int, _ size: Int) -> [(x: Int, y: Int)] {
     if kind == 1 { return (0..<size * size).map { ($0 % size, $0 / size) } }
     if kind == 2 { return (0..<size * size).map { ($0 / size, $0 % size) } }

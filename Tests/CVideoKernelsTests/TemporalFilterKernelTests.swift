@@ -2,7 +2,7 @@
 import CVideoKernels
 import Testing
 
-/// The kernels of the temporal filter, computed another way: in floating point, sample by sample.
+/// Compares the kernels of the temporal filter with a floating-point implementation.
 @Suite struct TemporalFilterKernelTests {
   private var random = SystemRandomNumberGenerator()
 

@@ -12,7 +12,7 @@ import Testing
   struct Packed: Sendable, CustomTestStringConvertible {
     var code: OSType
     /// Core Video's format with the same samples, which is converted from and to.
-    var sister: OSType
+    var equivalentFormat: OSType
     var planar: String
     /// ffmpeg's encoder, whose packets are the rows of this format.
     var encoder: String
@@ -21,16 +21,19 @@ import Testing
 
   static let known = [
     Packed(
-      code: kCVPixelFormatType_422YpCbCr10, sister: kCVPixelFormatType_422YpCbCr10BiPlanarVideoRange,
+      code: kCVPixelFormatType_422YpCbCr10,
+      equivalentFormat: kCVPixelFormatType_422YpCbCr10BiPlanarVideoRange,
       planar: "yuv422p10le", encoder: "v210"),
     Packed(
-      code: kCVPixelFormatType_444YpCbCr10, sister: kCVPixelFormatType_444YpCbCr10BiPlanarVideoRange,
+      code: kCVPixelFormatType_444YpCbCr10,
+      equivalentFormat: kCVPixelFormatType_444YpCbCr10BiPlanarVideoRange,
       planar: "yuv444p10le", encoder: "v410"),
     Packed(
-      code: kCVPixelFormatType_444YpCbCr8, sister: kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange,
+      code: kCVPixelFormatType_444YpCbCr8, equivalentFormat: kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange,
       planar: "yuv444p", encoder: "v308"),
     Packed(
-      code: kCVPixelFormatType_4444YpCbCrA8, sister: kCVPixelFormatType_4444AYpCbCr8, planar: "yuva444p",
+      code: kCVPixelFormatType_4444YpCbCrA8, equivalentFormat: kCVPixelFormatType_4444AYpCbCr8,
+      planar: "yuva444p",
       encoder: "v408"),
   ]
 
@@ -96,11 +99,11 @@ import Testing
   }
 
   /// The samples of a picture in Core Video's format beside `Packed`, from ffmpeg's planes.
-  private func sister(_ format: Packed, _ planes: [UInt8], _ width: Int, _ height: Int) throws
+  private func equivalentFormat(_ format: Packed, _ planes: [UInt8], _ width: Int, _ height: Int) throws
     -> CVPixelBuffer
   {
-    let buffer = try makeBuffer(width, height, format.sister)
-    if format.sister == kCVPixelFormatType_4444AYpCbCr8 {
+    let buffer = try makeBuffer(width, height, format.equivalentFormat)
+    if format.equivalentFormat == kCVPixelFormatType_4444AYpCbCr8 {
       let count = width * height
       var pixels: [UInt8] = []
       for n in 0..<count {
@@ -113,7 +116,7 @@ import Testing
     let name = [
       kCVPixelFormatType_422YpCbCr10BiPlanarVideoRange: "p210le",
       kCVPixelFormatType_444YpCbCr10BiPlanarVideoRange: "p410le",
-    ][format.sister, default: "nv24"]
+    ][format.equivalentFormat, default: "nv24"]
     fill(
       buffer,
       try FFmpegTool.run(
@@ -137,11 +140,11 @@ import Testing
         "-f", "rawvideo", "-pix_fmt", format.planar, "-s", "\(width)x\(height)", "-i", "{in}", "-c:v",
         format.encoder, "-strict", "-2", "-f", "data", "-map", "0:v",
       ], input: planes)
-    let source = try sister(format, planes, width, height)
+    let source = try equivalentFormat(format, planes, width, height)
     let made = try makeBuffer(width, height, format.code)
     try PixelConverter().convert(source, to: made)
     #expect(rows(made) == expected)
-    let back = try makeBuffer(width, height, format.sister)
+    let back = try makeBuffer(width, height, format.equivalentFormat)
     fill(made, expected)
     try PixelConverter().convert(made, to: back)
     #expect(rows(back) == rows(source))
@@ -198,7 +201,7 @@ import Testing
     let converter = PixelConverter()
     for info in PixelFormatInfo.all where info.packing != nil {
       // Without loss: the same samples, or more bits.
-      let sister =
+      let equivalentFormat =
         switch info.code {
         case kCVPixelFormatType_422YpCbCr16: kCVPixelFormatType_422YpCbCr16BiPlanarVideoRange
         case kCVPixelFormatType_422YpCbCr10: kCVPixelFormatType_422YpCbCr10BiPlanarVideoRange
@@ -210,9 +213,9 @@ import Testing
         }
       for width in Array(1...13) + [48, 50] {
         let first = try GuardedPicture(info.code, width, 3, padding: 2, at: side, seed: 7)
-        let between = try GuardedPicture(sister, width, 3, padding: 0, at: side)
+        let between = try GuardedPicture(equivalentFormat, width, 3, padding: 0, at: side)
         let second = try GuardedPicture(info.code, width, 3, padding: 6, at: side)
-        let again = try GuardedPicture(sister, width, 3, padding: 0, at: side)
+        let again = try GuardedPicture(equivalentFormat, width, 3, padding: 0, at: side)
         try converter.convert(first.buffer, to: between.buffer)
         try converter.convert(between.buffer, to: second.buffer)
         try converter.convert(second.buffer, to: again.buffer)

@@ -122,7 +122,9 @@ import Testing
     #expect(buffer.size == 400_000)
   }
 
-  @Test("Who wants no delay gets the low-latency mode, which has the metadata of the dynamic range too")
+  @Test(
+    "A configuration without delay selects the low-latency mode, and HDR metadata is written in this mode as well"
+  )
   func streamsWithoutDelayAreOfTheLowLatencyMode() throws {
     var c = Self.settings()
     #expect(c.looksAhead)

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("No place for it is told of at once, and what is there stays")
+  @Test("An output path that cannot be written is reported at once, and existing files are kept")
   func failures() throws {
     try Self.withFolder { folder in
       try Data("mine".utf8).write(to: URL(fileURLWithPath: folder + "/file"))

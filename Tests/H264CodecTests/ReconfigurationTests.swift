@@ -58,7 +58,7 @@ import Testing
     )
   }
 
-  @Test("What may wait goes on at lower rates", arguments: changes)
+  @Test("Optional features stay enabled at lower bit rates", arguments: changes)
   func lookAhead(_ change: Change) throws {
     var wanted = settings(change)
     let adapter = try H264Adapter(wanted, looksAhead: true)

@@ -12,7 +12,9 @@ import Testing
     ).bytes
   }
 
-  @Test("The note of what was sent stays small, whatever is told of", arguments: [1, 7, 1000, Int.max])
+  @Test(
+    "The history of sent packets is bounded for any reported sequence numbers",
+    arguments: [1, 7, 1000, Int.max])
   func theNoteOfWhatWasSentStaysSmall(unreported: Int) {
     var sent = SentPackets()
     var reported = 0

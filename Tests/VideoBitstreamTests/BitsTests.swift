@@ -92,7 +92,7 @@ import VideoBitstream
     }
   }
 
-  @Test("Lengths come back as they were written; cut ones are told")
+  @Test("Length prefixes are read back; truncated ones are errors")
   func lengths() {
     var random = RandomSyntax(23)
     for size in [1, 2, 4] {

@@ -8,7 +8,7 @@ import TestSupport
 @testable import VideoToolbox
 
 /// A callback that stays for a while, and what is seen of it from outside.
-private final class Guest: Sendable {
+private final class ConcurrentCaller: Sendable {
   let isRunning = Atomic(false)
   private let hasCome = Atomic(false)
   private let entered = DispatchSemaphore(value: 0)
@@ -63,23 +63,25 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
       properties: properties.merging([kVTCompressionPropertyKey_AllowFrameReordering: reorders]) { $1 })
   }
 
-  @Test("Whoever invalidates a session, and however often: no callback runs when it returns")
+  @Test(
+    "No output callback runs after VTCompressionSessionInvalidate returns, from any thread and after repeated calls"
+  )
   func noCallbackRunsAfterACompressionSessionIsInvalidated() throws {
     // Once by the callback itself, once by another thread.
     for isInside in [true, false] {
       let session = try session([kVTCompressionPropertyKey_RealTime: true])
-      let guest = Guest()
+      let caller = ConcurrentCaller()
       let sent = onThread {
         _ = put(session, .zero) { _, _, _ in
-          guest.visit { if isInside { VTCompressionSessionInvalidate(session) } }
+          caller.visit { if isInside { VTCompressionSessionInvalidate(session) } }
         }
         complete(session)
       }
-      #expect(guest.hasEntered())
+      #expect(caller.hasEntered())
       let other = onThread { if !isInside { VTCompressionSessionInvalidate(session) } }
       if !isInside { letOthersRun(turns: 100_000) }
       VTCompressionSessionInvalidate(session)
-      #expect(!guest.isStillThere, "inside: \(isInside)")
+      #expect(!caller.isStillThere, "inside: \(isInside)")
       #expect(sent() && other())
     }
   }
@@ -87,12 +89,12 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   @Test("A call whose work has begun ends after it, also when the session is invalidated meanwhile")
   func begunWorkEndsWhenACallbackInvalidates() throws {
     let session = try session()
-    let guest = Guest()
+    let caller = ConcurrentCaller()
     #expect(
-      put(session, .zero) { _, _, _ in guest.visit { VTCompressionSessionInvalidate(session) } } == noErr)
+      put(session, .zero) { _, _, _ in caller.visit { VTCompressionSessionInvalidate(session) } } == noErr)
     // The callback runs in this call, or before it.
     let status = complete(session)
-    #expect(!guest.isStillThere)
+    #expect(!caller.isStillThere)
     #expect(status == noErr || status == kVTInvalidSessionErr)
     #expect(complete(session) == kVTInvalidSessionErr)
   }
@@ -111,12 +113,12 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
       }
     }
     let session = try session([kVTCompressionPropertyKey_RealTime: true])
-    let (guest, gone) = (Guest(), DispatchSemaphore(value: 0))
+    let (caller, gone) = (ConcurrentCaller(), DispatchSemaphore(value: 0))
     let first = onThread {
-      _ = put(session, .zero) { _, _, _ in guest.visit() }
+      _ = put(session, .zero) { _, _, _ in caller.visit() }
       complete(session)
     }
-    #expect(guest.hasEntered())
+    #expect(caller.hasEntered())
     let second = onThread {
       let holder = Holder(session, gone)
       _ = put(session, CMTime(value: 1, timescale: 30)) { _, _, _ in withExtendedLifetime(holder) {} }
@@ -345,21 +347,23 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
       session, sampleBuffer: sample, flags: flags, infoFlagsOut: nil, outputHandler: handler)
   }
 
-  @Test("Whoever invalidates a session, and however often: no callback runs when it returns")
+  @Test(
+    "No output callback runs after VTCompressionSessionInvalidate returns, from any thread and after repeated calls"
+  )
   func noCallbackRunsAfterADecompressionSessionIsInvalidated() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel, count: 1)
     for isInside in [true, false] {
       let session = try decoder(samples)
-      let guest = Guest()
+      let caller = ConcurrentCaller()
       #expect(
         decode(session, samples[0], ._EnableAsynchronousDecompression) { _, _, _, _, _ in
-          guest.visit { if isInside { VTDecompressionSessionInvalidate(session) } }
+          caller.visit { if isInside { VTDecompressionSessionInvalidate(session) } }
         } == noErr)
-      #expect(guest.hasEntered())
+      #expect(caller.hasEntered())
       let other = onThread { if !isInside { VTDecompressionSessionInvalidate(session) } }
       if !isInside { letOthersRun(turns: 100_000) }
       VTDecompressionSessionInvalidate(session)
-      #expect(!guest.isStillThere, "inside: \(isInside)")
+      #expect(!caller.isStillThere, "inside: \(isInside)")
       #expect(other())
       #expect(decode(session, samples[0]) == kVTInvalidSessionErr)
     }
@@ -434,10 +438,10 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     #expect(!expected.isEmpty)
 
     let session = try decoder(first)
-    let guest = Guest()
+    let caller = ConcurrentCaller()
     let asynchronous = VTDecodeFrameFlags._EnableAsynchronousDecompression
-    #expect(decode(session, first[0], asynchronous) { _, _, _, _, _ in guest.visit() } == noErr)
-    #expect(guest.hasEntered())
+    #expect(decode(session, first[0], asynchronous) { _, _, _, _, _ in caller.visit() } == noErr)
+    #expect(caller.hasEntered())
     // As many as may wait.
     for sample in first[1..<9] { #expect(decode(session, sample, asynchronous) == noErr) }
     let images = ImageCollector()

@@ -85,7 +85,7 @@ import X265Codec
     #expect(try run.encoder.reconfigure(c) == .needsNewStream)
   }
 
-  @Test("What it cannot do is refused with the right error")
+  @Test("Unsupported configurations are rejected with the documented error")
   func refusals() throws {
     let description = try description()
     var c = configuration()

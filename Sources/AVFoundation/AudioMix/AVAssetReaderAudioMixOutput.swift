@@ -22,7 +22,8 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     self.audioSettings = audioSettings
     request = Result {
       guard let first = audioTracks.first, audioTracks.allSatisfy({ $0.mediaType == .audio }) else {
-        throw AVError(.operationNotAllowed, reason: "What is to be mixed is not sound.")
+        throw AVError(
+          .operationNotAllowed, reason: "There are no tracks, or one of them is not an audio track.")
       }
       return try SoundRequirements(audioSettings ?? [:], for: first.properties.stream)
     }.mapError { AVError.reading($0) }

@@ -59,8 +59,8 @@ open class AVAssetReaderOutputCaptionAdaptor: NSObject, @unchecked Sendable {
     else {
       assetReaderTrackOutput.reader?.fail(
         AVError(
-          .fileFailedToParse, reason: "A sample is no timed text that captions can be made of.",
-          advice: "Read the track's samples as they are."))
+          .fileFailedToParse, reason: "A sample is not valid timed text.",
+          advice: "Read the samples of the track without the caption adaptor."))
       return nil
     }
     if let caption, !unknown.isEmpty {

@@ -72,7 +72,7 @@ final class CaptionQueue: @unchecked Sendable {
       AVError(
         .invalidSourceMedia, reason: reason,
         advice:
-          "Append captions with times, in order; AVCaptionFormatConformer takes away what the format cannot say."
+          "Append captions with times, in order; AVCaptionFormatConformer removes attributes that the format does not support."
       )
     }
     var made: [TimedText] = []

@@ -16,7 +16,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
   init(options: [String: Any] = [:]) {
     urlAssetInitializationOptions = options
     super.init(
-      file: AssetFile(failure: AVError(.operationNotAllowed, reason: "A composition is no file.")))
+      file: AssetFile(failure: AVError(.operationNotAllowed, reason: "A composition has no file.")))
   }
 
   override func loadedTracks() throws -> [AVAssetTrack] { compositionTracks }

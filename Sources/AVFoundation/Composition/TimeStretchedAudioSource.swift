@@ -63,8 +63,8 @@ final class TimeStretchedAudioSource: SampleSource {
       damage: damage)
     guard TempoFilter.range.contains(tempo) else {
       throw AVError(
-        .operationNotSupportedForAsset, reason: "Sound cannot be scaled so much.",
-        advice: "Its pitch is kept from 1/64 to 64 times its speed.")
+        .operationNotSupportedForAsset, reason: "The audio would be scaled by a factor outside 1/64 to 64.",
+        advice: "Choose a duration from 1/64 to 64 times the source duration.")
     }
     filter = try TempoFilter(
       tempo: tempo, channels: requirements.format.channels, sampleRate: requirements.format.sampleRate)
@@ -77,7 +77,7 @@ final class TimeStretchedAudioSource: SampleSource {
   func stop() { source.stop() }
 
   func seek(to range: CMTimeRange) throws {
-    throw AVError(.operationNotAllowed, reason: "Sound that is scaled is read once.")
+    throw AVError(.operationNotAllowed, reason: "Time-stretched audio does not support seeking.")
   }
 
   func next() throws -> CMSampleBuffer? {

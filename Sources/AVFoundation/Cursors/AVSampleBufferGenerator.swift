@@ -68,7 +68,7 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
     guard index.file === asset.file else {
       throw AVError(
         .invalidSampleCursor, reason: "The cursor belongs to another asset.",
-        advice: "Make a generator of the asset whose track has made the cursor.")
+        advice: "Use a generator for the asset whose track created the cursor.")
     }
     let loader = lock.withLock {
       if let known = loaders[index.stream.trackID], known.index === index { return known }
@@ -105,7 +105,7 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
   open class func notifyOfDataReady(
     for sbuf: CMSampleBuffer, completionHandler handler: @escaping @Sendable (Bool, any Error) -> Void
   ) {
-    let none = AVError(.unknown, reason: "The data is there.")
+    let none = AVError(.unknown, reason: "No error occurred.")
     if let pending = PendingSamples.of(sbuf) {
       return pending.whenLoaded { error in handler(error == nil, error ?? none) }
     }
@@ -145,7 +145,8 @@ open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
     try lock.withLock {
       guard !isLoading, !isCancelled else {
         throw AVError(
-          .operationNotAllowed, reason: "The data of the batch is being read.",
+          .operationNotAllowed,
+          reason: isCancelled ? "The batch was cancelled." : "The data of the batch is being read.",
           advice: "Make another batch.")
       }
       buffers.append((pending, buffer))

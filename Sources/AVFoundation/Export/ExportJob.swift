@@ -28,8 +28,8 @@ final class ExportJob: @unchecked Sendable {
       throw AVError(
         .incorrectlyConfigured,
         reason:
-          "The export has no file type, and \(url.lastPathComponent) has no ending of one that the preset makes.",
-        advice: "Set outputFileType, or give the file an ending such as .mov.")
+          "outputFileType is not set, and \(url.lastPathComponent) has no file name extension that the preset supports.",
+        advice: "Set outputFileType, or use a file name extension such as .mov.")
     }
     guard preset.fileTypes(for: asset).contains(type) else {
       throw AVError(

@@ -19,7 +19,7 @@ extension AudioEncoder.Request {
   private static func settingsError(_ error: any Error) -> any Error {
     guard let invalid = error as? InvalidAudioSetting else { return error }
     return AVError(
-      .unsupportedOutputSettings, reason: "The value of \(invalid.key) is not possible.",
-      advice: "Remove the key, or give one of its values.")
+      .unsupportedOutputSettings, reason: "The value of \(invalid.key) is not supported.",
+      advice: "Remove the key, or use a supported value.")
   }
 }

@@ -109,7 +109,7 @@ public final class OVTLiveOutput: Sendable {
   ) throws {
     guard let address = StreamAddress(url.absoluteString) else {
       throw AVError(
-        .fileFormatNotRecognized, reason: "The address is none of a live stream.",
+        .fileFormatNotRecognized, reason: "The URL is not the URL of a live stream.",
         advice: "Use one that begins with rtmp, rtmps, srt, udp, tcp or rtsp.")
     }
     try self.init(address: address, container: nil, formats: formats, configuration: configuration)

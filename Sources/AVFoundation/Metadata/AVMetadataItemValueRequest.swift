@@ -18,7 +18,7 @@ open class AVMetadataItemValueRequest: NSObject, @unchecked Sendable {
   /// Fails the request if it has not been answered, because the program can no longer answer it.
   deinit {
     loading.finish(
-      .failure(AVError(.failedToLoadMediaData, reason: "The program gave the metadata item no value.")))
+      .failure(AVError(.failedToLoadMediaData, reason: "The value request was released without a response.")))
   }
 
   /// Answers the request with a value. Only the first answer has an effect.
@@ -111,7 +111,8 @@ final class ValueLoading: @unchecked Sendable {
         if let outcome { return try outcome.get() }
         // The handler reads the value that it has been asked for.
         if asking === Thread.current {
-          throw AVError(.operationNotAllowed, reason: "The value is what the handler is asked for.")
+          throw AVError(
+            .operationNotAllowed, reason: "The value loading handler reads the value that it must provide.")
         }
         condition.wait()
       }

@@ -57,7 +57,7 @@ struct PictureRequirements: Sendable {
       guard let flag = value as? NSNumber else {
         throw AVError(
           .unsupportedOutputSettings,
-          reason: "Whether to crop to the clean aperture is neither true nor false.")
+          reason: "The value of OVTVideoCropsToCleanApertureKey is not a Boolean.")
       }
       crops = flag.boolValue
     }

@@ -56,7 +56,7 @@ open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
     guard status == kCVReturnSuccess, let made else {
       throw AVError(
         .invalidVideoComposition,
-        reason: "There are no pixel buffers as the compositor wants them (\(status)).")
+        reason: "No pixel buffers can be created with the compositor's required attributes (\(status)).")
     }
     pool = made
     super.init()

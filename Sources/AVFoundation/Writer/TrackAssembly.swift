@@ -161,7 +161,9 @@ final class TrackAssembly: @unchecked Sendable {
     throw AVError(
       .invalidSourceMedia,
       reason: "The samples' format description has no parameter sets.",
-      advice: "Make it with CMVideoFormatDescriptionCreateFromH264ParameterSets or its HEVC sister.")
+      advice:
+        "Make it with CMVideoFormatDescriptionCreateFromH264ParameterSets or CMVideoFormatDescriptionCreateFromHEVCParameterSets."
+    )
   }
 
   /// A time scale in which the times of the first sample are exact, and which is fine enough for

@@ -51,7 +51,7 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
         allocator: kCFAllocatorDefault, dataBuffer: data, formatDescription: format, sampleCount: count,
         presentationTimeStamp: time, packetDescriptions: nil, sampleBufferOut: &made)
     }
-    guard status == noErr, let made else { preconditionFailure("the data is not what was said: \(status)") }
+    guard status == noErr, let made else { preconditionFailure("the sizes do not match the data: \(status)") }
     self.init(checked: made)
   }
 

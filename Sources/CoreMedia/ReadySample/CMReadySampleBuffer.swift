@@ -70,7 +70,7 @@ public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked S
 extension CMReadySampleBuffer where Content: CMSampleBuffer.ContentWithFormatDescription {
   public var formatDescription: CMFormatDescription {
     guard let description = held.format else {
-      preconditionFailure("checked when it was made")
+      preconditionFailure("the initialiser has checked the format description")
     }
     return description
   }

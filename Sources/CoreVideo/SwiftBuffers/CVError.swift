@@ -42,7 +42,8 @@ extension CVError: LocalizedError, CustomStringConvertible {
     case .invalidPixelFormat: "The pixel format is not known."
     case .invalidSize: "No buffer can have this size."
     case .invalidPixelBufferAttributes: "No buffer can have these attributes."
-    case .pixelBufferNotMetalCompatible: "There is no Metal."
+    case .pixelBufferNotMetalCompatible:
+      "The pixel buffer is not compatible with Metal, which is not available."
     case .wouldExceedAllocationThreshold: "The pool has given out as many buffers as it may."
     case .invalidPoolAttributes: "No pool can have these attributes."
     default: "Core Video failed."

@@ -10,7 +10,9 @@ extension CodecParameters {
   ///   impossible values, or is of an unknown codec.
   static func sound(_ description: CMFormatDescription) throws -> CodecParameters {
     var track = try MuxerTrack(description, timeScale: 1)
-    guard track.kind == .audio else { throw MediaFileError(.unsupportedFormat, "this is no sound") }
+    guard track.kind == .audio else {
+      throw MediaFileError(.unsupportedFormat, "the format description is not of audio")
+    }
     if track.codecID == AV_CODEC_ID_AAC, track.extradata.isEmpty {
       track.extradata = Self.audioSpecificConfig(rate: track.sampleRate, channels: track.channels)
     }

@@ -26,7 +26,9 @@ extension Demuxer {
     let sequence = isLocal ? ImageSequence(path) : nil
     if let obstacle = sequence?.obstacle {
       throw MediaFileError(
-        .notRecognized, "\(obstacle) of \(Demuxer.name(url)) is no file: a sequence is made of regular files")
+        .notRecognized,
+        "\(obstacle) of \(Demuxer.name(url)) is not a regular file, and an image sequence consists of regular files"
+      )
     }
     if let missing = sequence?.missing {
       throw MediaFileError(

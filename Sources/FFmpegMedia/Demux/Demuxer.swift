@@ -305,6 +305,6 @@ package final class Demuxer: @unchecked Sendable {
       case .subtitle, .data: "track \(streams[index].trackID)"
       }
     return MediaFileError(
-      .encrypted, "the \(what) of \(Demuxer.name(url)) is encrypted, and there is no key to it")
+      .encrypted, "the \(what) of \(Demuxer.name(url)) is encrypted, and no key is available")
   }
 }

@@ -289,11 +289,11 @@ package final class Muxer {
     guard !tracks[sample.track].holdsByteStreams || MuxerTrack.beginsWithStartCode(bytes) else {
       throw MediaFileError(
         .unsupportedFormat,
-        "the track's configuration record is no avcC or hvcC, and its samples are no byte streams either")
+        "the track has no valid avcC or hvcC record, and its samples are not in byte stream format (Annex B)")
     }
     // libavformat, among others, cannot open a movie with empty samples in a fragment.
     guard !options.isFragmented || !bytes.isEmpty else {
-      throw MediaFileError(.other, "a sample without a byte cannot be stored in a movie of fragments")
+      throw MediaFileError(.other, "an empty sample cannot be stored in a fragmented movie")
     }
     let scale =
       Int64(context.pointee.streams[sample.track]?.pointee.time_base.den ?? 1)
@@ -311,7 +311,7 @@ package final class Muxer {
       let seconds = Double(Int32.max) / Double(max(1, Int64(tracks[sample.track].timeScale) * scale))
       throw MediaFileError(
         .badTiming,
-        "a sample at \(sample.pts) is shown, or comes, more than \(Int(seconds)) s after another; a smaller time scale than \(tracks[sample.track].timeScale) has room for that"
+        "the duration or composition offset of the sample at \(sample.pts) exceeds \(Int(seconds)) s; use a time scale smaller than \(tracks[sample.track].timeScale)"
       )
     }
     lastDTS[sample.track] = sample.dts

@@ -232,7 +232,7 @@ extension MuxerTrack {
       throw MediaFileError(.unsupportedFormat, "only video and sound can be written")
     }
     guard stream.timeBase.num == 1 else {
-      throw MediaFileError(.badTiming, "the stream's time unit is no whole part of a second")
+      throw MediaFileError(.badTiming, "the stream's time base is not 1/n of a second")
     }
     let parameters = stream.codec.pointer.pointee
     self.init(

@@ -31,7 +31,8 @@ final class NetworkConnection {
     if messages.contains(where: { line in LibavLog.wrongStream.contains { line.hasPrefix($0) } }) {
       avio_closep(&context)
       throw Failure(
-        error: MediaFileError(.notPermitted, "it names another stream than the address"), isOfSender: true)
+        error: MediaFileError(.notPermitted, "its stream name or key differs from that of the address"),
+        isOfSender: true)
     }
   }
 

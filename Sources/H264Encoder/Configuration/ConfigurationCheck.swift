@@ -76,7 +76,7 @@ extension H264EncoderConfiguration {
     try require(is444, "Pictures are coded without loss in the High 4:4:4 Predictive profile only.")
     try require(
       lowLatency.rateControl == .constantQP(0) && maximumQP == 0,
-      "Coding without loss takes a constant QP of 0, and 0 as the highest QP.")
+      "Lossless coding requires a constant QP of 0 and a maximumQP of 0.")
     try require(dataRateLimits.isEmpty, "Coding without loss keeps no limits of the data rate.")
     try require(!deblocking, "Pictures without loss are not deblocked.")
   }

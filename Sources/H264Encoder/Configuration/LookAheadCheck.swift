@@ -19,18 +19,20 @@ extension H264EncoderConfiguration {
       try require(rates.contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
       try require(options.buffer != nil, "A constant bit rate needs a buffer.")
       try require(
-        options.buffer?.maximumRate == bits, "The buffer of a constant bit rate fills at that rate.")
+        options.buffer?.maximumRate == bits,
+        "With a constant bit rate, the maximum rate of the buffer must equal the bit rate.")
     }
     if let buffer = options.buffer {
       try require(
         buffer.maximumRate >= 1000 && buffer.size >= 1000,
-        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
+        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) bits per second is too small: both must be at least 1,000."
+      )
       try require(
         (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
     }
     if options.writesBufferTiming {
-      try require(options.buffer != nil, "Buffering periods need a buffer.")
-      try require(options.part == nil, "A part of a stream has no buffering periods of its own.")
+      try require(options.buffer != nil, "Buffering period SEI messages require a buffer.")
+      try require(options.part == nil, "writesBufferTiming is not possible for a part of a stream.")
       if case .constant = options.rate {
         try require(
           frames > 0, "Filler data takes the time of the next frame: a look-ahead of one frame at least.")
@@ -38,18 +40,19 @@ extension H264EncoderConfiguration {
       if let buffer = options.buffer {
         try require(
           Double(buffer.size) <= Double(buffer.maximumRate) * BufferClock.longestBuffer,
-          "A buffer of more than \(Int(BufferClock.longestBuffer)) seconds fits no buffering period.")
+          "A buffer of more than \(Int(BufferClock.longestBuffer)) seconds cannot be described by buffering period SEI messages."
+        )
       }
     }
     if isJoined, let buffer = options.buffer {
       try require(options.part == nil, "A part of a stream is not joined to another stream.")
       try require(
         !options.hasFramesAfter || frames > 0,
-        "What the buffer holds at the end of a stream that others follow takes a look-ahead.")
+        "A stream that is followed by others in the same buffer requires a look-ahead of at least one frame.")
       try require(
         Double(buffer.size) * buffer.initialFullness
           >= Double(buffer.maximumRate) * JoinedBuffer.fewestFrames / frameRate,
-        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least where one begins."
+        "The initial fullness of a buffer that joined streams share must be at least \(Int(JoinedBuffer.fewestFrames)) frame intervals at the maximum rate."
       )
     }
     try require((0...250).contains(frames), "A look-ahead of \(frames) frames is not in 0...250.")
@@ -57,13 +60,17 @@ extension H264EncoderConfiguration {
       (0...3).contains(options.maximumBidirectional),
       "\(options.maximumBidirectional) B pictures in a row are not in 0...3.")
     if let seconds = options.keyFrameDuration {
-      try require(seconds.isFinite && seconds > 0, "Key frames \(seconds) seconds apart cannot be.")
+      try require(
+        seconds.isFinite && seconds > 0,
+        "A key-frame duration of \(seconds) seconds is not positive and finite.")
     }
     try require(
       options.adaptiveQuantisation.isFinite && (0...2).contains(options.adaptiveQuantisation),
       "A strength of adaptive quantisation of \(options.adaptiveQuantisation) is not in 0...2.")
     if let seconds = options.expectedDuration {
-      try require(seconds.isFinite && seconds > 0, "A stream of \(seconds) seconds cannot be.")
+      try require(
+        seconds.isFinite && seconds > 0,
+        "An expected duration of \(seconds) seconds is not positive and finite.")
     }
     if let part = options.part {
       try require(rates.contains(part.rate), "A bit rate of \(part.rate) is not in 1,000...2,000,000,000.")

@@ -61,7 +61,8 @@ extension H264EncoderConfiguration {
   func check(_ source: SourcePicture) throws {
     guard source.width == width, source.height == height else {
       throw H264EncoderError.invalidPicture(
-        "The picture is \(source.width)x\(source.height), the encoder is for \(width)x\(height).")
+        "The picture is \(source.width)x\(source.height), but the encoder is configured for \(width)x\(height)."
+      )
     }
     guard source.hasFullChroma == is444 else {
       throw H264EncoderError.invalidPicture(

@@ -43,7 +43,7 @@ extension LookAheadEncoder {
     plain.duration = options.duration
     guard plain == options else {
       throw H264EncoderError.invalidOption(
-        "With a look-ahead a frame takes a key frame, a QP and a duration, and no other option.")
+        "With a look-ahead, only isKeyFrame, qp and duration of a frame's options may be set.")
     }
     try configuration.checkCommon(options)
   }

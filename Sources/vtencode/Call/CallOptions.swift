@@ -85,7 +85,7 @@ struct CallOptions: ParsableArguments {
     try check("--frames", sender.frames, 1...Int(Int32.max))
     try check("--port", results.port, 1024...65_534)
     guard (results.port ?? 0) % 2 == 0 else {
-      throw ValidationError("--port must be even; RTCP has the odd one above it.")
+      throw ValidationError("--port must be even, because RTCP uses the next port.")
     }
   }
 
@@ -93,20 +93,21 @@ struct CallOptions: ParsableArguments {
   private func validateMeaning() throws {
     if sender.utilisation != nil, bitrate != nil {
       throw ValidationError(
-        "--utilisation is for a rate that follows the bandwidth; leave it or --bitrate out.")
+        "--utilisation cannot be combined with --bitrate, because it requires a rate that follows the bandwidth."
+      )
     }
     if sender.intraRefreshFrames != nil, recovery != .intraRefresh {
-      throw ValidationError("--intra-refresh-frames is for --recovery intra-refresh.")
+      throw ValidationError("--intra-refresh-frames requires --recovery intra-refresh.")
     }
     if results.overwriting.overwrite,
       [report, results.dump, results.received, results.sdp, results.record].allSatisfy({ $0 == nil })
     {
-      throw ValidationError("--overwrite is for files that the call writes; name one, or leave it out.")
+      throw ValidationError("--overwrite requires an option that writes a file.")
     }
     if results.port != nil, results.sdp == nil, results.dump == nil {
-      throw ValidationError("--port is for --sdp and --dump.")
+      throw ValidationError("--port requires --sdp or --dump.")
     }
-    if network.reorder, network.jitter.value == 0 { throw ValidationError("--reorder is for --jitter.") }
+    if network.reorder, network.jitter.value == 0 { throw ValidationError("--reorder requires --jitter.") }
   }
 
   private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {

@@ -76,7 +76,7 @@ struct SegmentOptions: ParsableArguments {
   func validate(with options: EncodingOptions, usual: SegmentPlan.Playlist) throws {
     guard options.hasPlaylist else {
       guard let name = givenNames.first else { return }
-      throw ValidationError("\(name) is for segments; give --out a name that ends in .m3u8.")
+      throw ValidationError("\(name) requires segments; use a file name that ends in .m3u8 for --out.")
     }
     let kind = playlist ?? usual
     if let segmentLength, !(0.5...60).contains(segmentLength) {
@@ -84,7 +84,8 @@ struct SegmentOptions: ParsableArguments {
     }
     if let window {
       guard kind == .window else {
-        throw ValidationError("--window is for --playlist window; a \(kind.rawValue) playlist lists all.")
+        throw ValidationError(
+          "--window requires --playlist window; a \(kind.rawValue) playlist lists all segments.")
       }
       guard (3...10_000).contains(window) else {
         throw ValidationError("--window goes from 3 to 10000 segments; players need three.")
@@ -101,7 +102,7 @@ struct SegmentOptions: ParsableArguments {
           "--part-length goes from 0.1 to 2 seconds, and to half of --segment-length.")
       }
       guard kind != .vod else {
-        throw ValidationError("--part-length is for streams; give --playlist window or event.")
+        throw ValidationError("--part-length requires --playlist window or --playlist event.")
       }
       if singleFile { throw ValidationError("--single-file has no parts; leave it or --part-length out.") }
     }
@@ -138,7 +139,8 @@ struct SegmentOptions: ParsableArguments {
       options.rate.maxRate != nil ? "--max-rate" : nil,
     ].compactMap(\.self)
     if let name = others.first {
-      throw ValidationError("--rendition has sizes and rates of its own, so \(name) cannot go with it.")
+      throw ValidationError(
+        "--rendition cannot be combined with \(name), because each rendition sets its size and rate.")
     }
     for rendition in list {
       if let reason = rendition.size.refusal {

@@ -56,9 +56,9 @@ struct ChangeOptions: ParsableArguments {
 
   func validate() throws {
     if overlayAt != nil, overlay == nil {
-      throw ValidationError("--overlay-at is the place of --overlay; give a picture, or leave it out.")
+      throw ValidationError("--overlay-at requires --overlay.")
     }
-    if let audioTrack, audioTrack < 1 { throw ValidationError("--audio-track counts from 1.") }
+    if let audioTrack, audioTrack < 1 { throw ValidationError("--audio-track must be at least 1.") }
   }
 
   /// Whether the pictures are changed, which needs them as they are displayed.
@@ -85,7 +85,7 @@ struct ChangeOptions: ParsableArguments {
   func validate(with options: EncodingOptions) throws {
     let isSilent = options.sound.noAudio || options.sound.audio == .none
     if isSilent, let name = volume != nil ? "--volume" : audioTrack != nil ? "--audio-track" : nil {
-      throw ValidationError("\(name) is for sound, which is left out; leave one of the two options out.")
+      throw ValidationError("\(name) cannot be combined with --no-audio or --audio none.")
     }
     if volume != nil, options.sound.audio == .copy {
       throw ValidationError("--volume changes the sound, and --audio copy does not; give one of them.")

@@ -101,7 +101,7 @@ struct EncodingOptions: ParsableArguments {
     try NetworkMovie.validate(movie, isAllowed: allowNetwork, isSandboxed: sandboxing.sandbox)
     if LiveSource.isLive(movie), sandboxing.sandbox {
       throw ValidationError(
-        "--sandbox is for movies; a screen or a camera needs access to the system, so leave it out.")
+        "--sandbox cannot be combined with a screen or a camera, which require access to the system.")
     }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
@@ -117,13 +117,13 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("\(rateOptions.joined(separator: " and ")) exclude each other; give one of them.")
     }
     if rate.cbr, bitrate == nil, !rateOptions.isEmpty {
-      throw ValidationError("--cbr keeps a bit rate, so \(rateOptions[0]) cannot go with it; give --bitrate.")
+      throw ValidationError("--cbr cannot be combined with \(rateOptions[0]); use --bitrate.")
     }
     if let bitrate, let highest = rate.maxRate, bitrate.bitsPerSecond > highest.bitsPerSecond {
       throw ValidationError("--bitrate is above --max-rate; lower one or raise the other.")
     }
     if dimensions == nil, picture.scaling != .letterbox {
-      throw ValidationError("--scaling is for --dimensions; give these too, or leave it out.")
+      throw ValidationError("--scaling requires --dimensions.")
     }
     try validateOutput()
     try validateServers()
@@ -171,7 +171,7 @@ struct EncodingOptions: ParsableArguments {
   private func validateServers() throws {
     if format != nil, !outs.contains(where: { $0 == "-" || StreamAddress.isAddress($0) }) {
       throw ValidationError(
-        "--format is for --out - and for servers; a file's name says its format, so leave it out.")
+        "--format requires --out - or a server; the format of a file is determined by its name.")
     }
     if hasServer, sandboxing.sandbox {
       throw ValidationError(
@@ -185,11 +185,12 @@ struct EncodingOptions: ParsableArguments {
       !outs.contains(where: { movieEndings.contains(($0 as NSString).pathExtension.lowercased()) })
     {
       throw ValidationError(
-        "--no-faststart is for .mov, .mp4 and .m4v, whose index it leaves at the end; leave it out.")
+        "--no-faststart has an effect on .mov, .mp4 and .m4v files only; omit it.")
     }
     guard let what = streamDescription else { return }
     if sound.audio == .copy || sound.audio == .aac {
-      throw ValidationError("\(what) holds no sound; leave --audio out, or name --out .mov or .mp4.")
+      throw ValidationError(
+        "\(what) cannot contain audio; omit --audio, or use a .mov or .mp4 file for --out.")
     }
     if sound.audioBitrate != nil {
       throw ValidationError(

@@ -27,7 +27,7 @@ struct SoundOptions: ParsableArguments {
     }
     if audioBitrate != nil, noAudio || audio == .none || audio == .copy {
       throw ValidationError(
-        "--audio-bitrate is for sound that is encoded; leave it or "
+        "--audio-bitrate requires audio that is encoded; omit it or "
           + "\(noAudio ? "--no-audio" : "--audio \(audio.rawValue)") out.")
     }
     if let audioBitrate, !(8_000...1_024_000).contains(audioBitrate.bitsPerSecond) {

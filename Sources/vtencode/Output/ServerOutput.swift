@@ -40,9 +40,11 @@ struct ServerReport: Sendable, Encodable {
   var summary: String {
     var parts = ["\(address), \(Wording.bytes(Int(clamping: sentBytes))) sent"]
     if reconnections > 0 { parts.append("\(Wording.plural(reconnections, "reconnection"))") }
-    if secondsAway > 0 { parts.append("\(Wording.fixed(secondsAway, 1)) s away") }
-    if lostFrames > 0 { parts.append("\(Wording.plural(lostFrames, "frame")) left out meanwhile") }
-    if droppedFrames > 0 { parts.append("\(Wording.plural(droppedFrames, "frame")) dropped, as it was slow") }
+    if secondsAway > 0 { parts.append("\(Wording.fixed(secondsAway, 1)) s disconnected") }
+    if lostFrames > 0 { parts.append("\(Wording.plural(lostFrames, "frame")) lost while disconnected") }
+    if droppedFrames > 0 {
+      parts.append("\(Wording.plural(droppedFrames, "frame")) dropped because the server was too slow")
+    }
     return parts.joined(separator: ", ")
   }
 
@@ -106,7 +108,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   let isLive = true
   let beginsAtZero = true
   let backPressure = BackPressure.waits
-  let outcomeOfInterruptedRun = "the stream breaks off"
+  let outcomeOfInterruptedRun = "the stream is incomplete"
 
   func open() {}
 

@@ -62,7 +62,7 @@ struct Split: AsyncParsableCommand {
     try OutputCheck.check(plan, option: "--plan", others: [options.movie])
     guard (try? FileManager.default.destinationOfSymbolicLink(atPath: plan)) == nil else {
       throw Failure(
-        "--plan '\(plan)' is a link, and the segments lie beside the plan; give the plan's own name",
+        "--plan '\(plan)' is a symbolic link; use the path of the plan itself, because the segments are stored in its folder",
         status: 64)
     }
     let replaces = try OutputCheck.mayReplace(

@@ -61,16 +61,18 @@ struct PassOptions: ParsableArguments {
     guard let multiPass else { return }
     guard Self.allowed.contains(multiPass) else {
       throw ValidationError(
-        "--multi-pass goes from \(Self.allowed.lowerBound) to \(Self.allowed.upperBound); \(multiPass) is outside."
+        "--multi-pass must be from \(Self.allowed.lowerBound) to \(Self.allowed.upperBound), not \(multiPass)."
       )
     }
     guard multiPass > 1 else { return }
     if options.quality != nil {
       throw ValidationError(
-        "--multi-pass distributes the bits of a bit rate, so --quality cannot go with it; give --bitrate.")
+        "--multi-pass cannot be combined with --quality, because it distributes the bits of a bit rate; use --bitrate."
+      )
     }
     if options.rate.cbr {
-      throw ValidationError("--cbr leaves no bits to distribute, so --multi-pass cannot go with it.")
+      throw ValidationError(
+        "--multi-pass cannot be combined with --cbr, because a constant rate leaves no bits to distribute.")
     }
   }
 }

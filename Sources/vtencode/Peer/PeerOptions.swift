@@ -72,7 +72,7 @@ extension SignallingURL {
     }
     guard !text.isEmpty, isGood else {
       throw Failure(
-        "the token in \(file.map { "'\($0)'" } ?? variable) is none: it takes letters, digits and -._~+/=",
+        "the token in \(file.map { "'\($0)'" } ?? variable) is not valid: it may contain letters, digits and -._~+/= only",
         status: 64)
     }
     guard isEncrypted || isLocal || isInsecure else {

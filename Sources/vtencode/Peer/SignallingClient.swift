@@ -54,12 +54,12 @@ struct SignallingClient: Sendable {
             URL(string: $0, relativeTo: url)
           }),
           let scheme = next.scheme?.lowercased(), scheme == "https" || scheme == url.scheme?.lowercased()
-        else { throw Failure("\(server.place) has sent this on to an address that is not used") }
+        else { throw Failure("\(server.place) redirects to an unsupported URL") }
         url = next.absoluteURL
       default: throw refusal(response.statusCode)
       }
     }
-    throw Failure("\(server.place) sends this on again and again")
+    throw Failure("\(server.place) redirects too often")
   }
 
   /// Ends a session. What goes wrong is not reported, since the session ends anyway.
@@ -84,11 +84,11 @@ struct SignallingClient: Sendable {
     let reason =
       switch status {
       case 401, 403:
-        token == nil ? "it wants a token" : "it does not take this token"
-      case 404: "there is nothing at this address of it"
-      case 405: "this address is for something else"
-      case 406, 415, 422: "it does not take this offer"
-      case 409: "somebody else sends there already"
+        token == nil ? "it requires a token" : "it rejects this token"
+      case 404: "the address does not exist on the server"
+      case 405: "the address is not a WHIP or WHEP endpoint"
+      case 406, 415, 422: "it rejects the offer"
+      case 409: "another sender is already connected"
       case 503: "it is busy, or has no stream yet"
       default: "its answer has the status \(status)"
       }

@@ -108,7 +108,7 @@ extension Destination {
     guard let address = StreamAddress(argument) else {
       // The text may contain a key, so it is not repeated.
       throw Failure(
-        "--out has an address that is not understood; write one that begins with \(schemes), and a host",
+        "--out is not a valid address; it must begin with one of \(schemes), followed by a host",
         status: 64)
     }
     if let format, !["tcp", "udp", "srt"].contains(address.scheme) {

@@ -123,7 +123,7 @@ struct EncodingRequest: Sendable {
         throw Failure("--psnr reads the source again, and an address is read once; leave it out", status: 64)
       }
       if !joined.isEmpty {
-        throw Failure("--join reads several files, and an address is none; fetch it first", status: 64)
+        throw Failure("--join cannot read network addresses; download the movie first", status: 64)
       }
       return try await NetworkMovie.open(
         options.movie, frameRate: rate, start: range?.start ?? .zero,
@@ -148,7 +148,7 @@ struct EncodingRequest: Sendable {
         }
       } catch { throw RegularFile.failure(error, name) }
       guard let format = PictureFilter.PictureFormat(signature: signature) else {
-        throw Failure("--overlay '\(name)' is no picture; give a PNG, JPEG or WebP file", status: 64)
+        throw Failure("--overlay '\(name)' is not an image; use a PNG, JPEG or WebP file", status: 64)
       }
       let path = URL(fileURLWithPath: name).path
       drawings.append(.picture(file: path, format: format, x: position.x, y: position.y))

@@ -71,7 +71,7 @@ enum EncodingRun {
       throw Failure(
         "interrupted; '\(output)' holds the \(Wording.plural(report.frames, "frame")) encoded so far"
           + (destination.replaces && output != destination.name
-            ? ", and '\(destination.name)' is as it was" : ""),
+            ? ", and '\(destination.name)' is unchanged" : ""),
         status: Interrupt.shared.status)
     }
     if let loss {

@@ -21,13 +21,13 @@ extension EncodingPlan {
     ]
     if let option = excluded.first(where: { $0.1 })?.0 {
       throw Failure(
-        "\(option) takes a look-ahead, and --profile high444 is coded picture by picture; leave one of them out",
+        "\(option) requires a look-ahead, which --profile high444 does not support; omit one of them",
         status: 64)
     }
     if let format = options.picture.pixelFormat, [.planar420, .video420v, .video10Bit].contains(format) {
       throw Failure(
-        "--pixel-format \(format.rawValue) has half of the colour, and --profile high444 all of it; leave one of "
-          + "them out", status: 64)
+        "--pixel-format \(format.rawValue) is 4:2:0, and --profile high444 requires 4:4:4; omit one of them",
+        status: 64)
     }
     if source.noiseStrength != nil {
       throw Failure("--denoise filters pictures of 4:2:0; leave it or --profile high444 out", status: 64)

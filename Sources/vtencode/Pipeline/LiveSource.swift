@@ -47,7 +47,8 @@ struct LiveSource: Sendable {
   /// - Throws: a `ValidationError` if it begins as that of a live source, but is none.
   static func validate(_ text: String, dimensions: Dimensions? = nil) throws {
     if text.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(text) == nil {
-      throw ValidationError("'\(text)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
+      throw ValidationError(
+        "'\(text)' is not a valid test source; use test:, test:1280x720 or test:640x360@25.")
     }
     if let format = TestPictures.Format(text),
       let reason = TestPictures.Format.refusal(of: dimensions ?? format.size)

@@ -189,7 +189,7 @@ struct MovieSource: Sendable {
   }
 
   static func refusalOfFrameRate(_ name: String) -> String {
-    "--frame-rate is for raw streams here, and '\(name)' has time stamps; leave it out, or encode the movie "
+    "--frame-rate applies to raw streams only, and '\(name)' has time stamps; omit it, or encode the movie "
       + "whole with vtencode transcoding"
   }
 

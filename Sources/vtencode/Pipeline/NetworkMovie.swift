@@ -15,13 +15,13 @@ enum NetworkMovie {
   static func validate(_ text: String, isAllowed: Bool, isSandboxed: Bool) throws {
     guard StreamAddress.isAddress(text) else {
       if isAllowed {
-        throw ValidationError("--allow-network is for an address in place of the movie; leave it out.")
+        throw ValidationError("--allow-network requires a network address as the source.")
       }
       return
     }
     guard StreamAddress(input: text) != nil else {
       let schemes = StreamAddress.inputSchemes.map { $0 + "://" }.joined(separator: ", ")
-      throw ValidationError("'\(text)' is no address that can be read; those of \(schemes) can.")
+      throw ValidationError("'\(text)' is not a supported address; use one of \(schemes).")
     }
     guard isAllowed else {
       throw ValidationError(

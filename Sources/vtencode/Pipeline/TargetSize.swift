@@ -21,7 +21,7 @@ extension EncodingPlan {
     guard let bytes else { return }
     guard let seconds = expectedDuration(of: source), !isStill else {
       throw Failure(
-        "--target-size needs a movie that says how long it is, or --duration", status: 64)
+        "--target-size requires a movie with a known duration, or --duration", status: 64)
     }
     let sound = soundRate(of: source, in: destination)
     let size = Double(bytes)

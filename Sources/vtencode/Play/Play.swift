@@ -96,7 +96,7 @@ struct Play: AsyncParsableCommand {
         "\(fullScreen ? "--full-screen" : "--no-bar") is for a window; leave it or --terminal out.")
     }
     if overwriting.overwrite, snapshot == nil {
-      throw ValidationError("--overwrite is for --snapshot; give a file, or leave it out.")
+      throw ValidationError("--overwrite requires --snapshot.")
     }
     if let snapshot, !snapshot.lowercased().hasSuffix(".png") {
       throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")

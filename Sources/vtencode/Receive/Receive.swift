@@ -216,9 +216,9 @@ struct ReceiveOptions: ParsableArguments {
     if play, terminal {
       throw ValidationError("--play and --terminal exclude each other; give one of them.")
     }
-    if view.fullScreen, !play { throw ValidationError("--full-screen is for --play.") }
+    if view.fullScreen, !play { throw ValidationError("--full-screen requires --play.") }
     if let snapshot = view.snapshot {
-      guard play || terminal else { throw ValidationError("--snapshot is for --play or --terminal.") }
+      guard play || terminal else { throw ValidationError("--snapshot requires --play or --terminal.") }
       guard snapshot.lowercased().hasSuffix(".png") else {
         throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
       }
@@ -227,7 +227,7 @@ struct ReceiveOptions: ParsableArguments {
       throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if recording.overwrite, out == nil, view.snapshot == nil {
-      throw ValidationError("--overwrite is for --out and --snapshot; give a file, or leave it out.")
+      throw ValidationError("--overwrite requires --out or --snapshot.")
     }
     if let frames = recording.frames, !(1...Int(Int32.max)).contains(frames) {
       throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")

@@ -71,7 +71,7 @@ struct SendOptions: ParsableArguments {
   func validate() throws {
     try validateDestination()
     if overwriting.overwrite, description.sdp == nil {
-      throw ValidationError("--overwrite is for --sdp; give a file, or leave it out.")
+      throw ValidationError("--overwrite requires --sdp.")
     }
     try LiveSource.validate(source, dimensions: dimensions)
     try refuse(
@@ -85,7 +85,9 @@ struct SendOptions: ParsableArguments {
     try dimensions?.validate()
     try check("--max-qp", encoding.maxQp, 1...51)
     if encoding.profile != nil {
-      try refuse([("--codec hvc1", codec == .hvc1)]) { "--profile is for H.264; leave out it or \($0)." }
+      try refuse([("--codec hvc1", codec == .hvc1)]) {
+        "--profile cannot be combined with \($0); it applies to H.264 only."
+      }
     }
     if encoding.profile == .high444 {
       try refuse([("--web", web.web != nil), ("--whip", whip != nil)]) {
@@ -113,12 +115,12 @@ struct SendOptions: ParsableArguments {
       return try validatePeer(whip)
     }
     try refuse([("--whip-token-file", peer.whipTokenFile != nil), ("--stun", peer.stun.stun != nil)]) {
-      "\($0) is for --whip."
+      "\($0) requires --whip."
     }
     switch (to, web.web) {
     case (nil, nil):
       throw ValidationError(
-        "Say where to send: --to host:port, --whip url for a server, or --web port for a browser on this machine."
+        "No destination: use --to host:port, --whip url for a server, or --web port for a browser on this machine."
       )
     case (.some, .some):
       throw ValidationError("--to and --web exclude each other; at the other end there is receive --web.")
@@ -132,7 +134,7 @@ struct SendOptions: ParsableArguments {
       }
     }
     if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
-      throw ValidationError("Only a movie has an end; leave out --loop.")
+      throw ValidationError("--loop requires a movie as the source.")
     }
     guard description.sdp != nil else { return }
     try refuse([("--recovery", losses.recovery != nil)]) {
@@ -163,7 +165,7 @@ struct SendOptions: ParsableArguments {
     guard losses.mtu <= 1300 else { throw ValidationError("With --whip --mtu goes up to 1300.") }
     try peer.stun.validate()
     if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
-      throw ValidationError("Only a movie has an end; leave out --loop.")
+      throw ValidationError("--loop requires a movie as the source.")
     }
   }
 

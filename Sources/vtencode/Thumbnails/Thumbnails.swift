@@ -74,13 +74,13 @@ struct Thumbnails: AsyncParsableCommand {
       throw ValidationError("\(ways[0]) and \(ways[1]) exclude each other; give one of them.")
     }
     if let name = part.givenName, !at.isEmpty {
-      throw ValidationError("--at names the times, so \(name) cannot go with it; leave one out.")
+      throw ValidationError("--at cannot be combined with \(name).")
     }
     try checkRange("--count", count, in: 1...Self.maximum)
     guard at.count <= Self.maximum else { throw ValidationError("--at can be given \(Self.maximum) times.") }
     if let every, every.seconds < 0.001 { throw ValidationError("--every must be at least 0.001 seconds.") }
     guard ThumbnailFile.type(of: out) != nil else {
-      throw ValidationError("--out takes a name that ends in \(ThumbnailFile.endings).")
+      throw ValidationError("--out must have the extension \(ThumbnailFile.endings).")
     }
   }
 

@@ -21,7 +21,7 @@ struct WebOptions: ParsableArguments {
   var webToken: WebToken?
 
   func validate() throws {
-    if webToken != nil, web == nil { throw ValidationError("--web-token is for --web.") }
+    if webToken != nil, web == nil { throw ValidationError("--web-token requires --web.") }
   }
 
   /// The endpoint as the user gave it, the address to listen on, and the secret.

@@ -127,7 +127,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
           )
         case .failure(.noPicture):
           handler.send(
-            context, head, .conflict, "There is no picture yet.\n", headers: [("Retry-After", "1")])
+            context, head, .conflict, "No picture is available yet.\n", headers: [("Retry-After", "1")])
         case .failure(.codec(let codec)):
           handler.send(
             context, head, .notAcceptable,
@@ -162,11 +162,13 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
         headers: [("Content-Security-Policy", policy)])
     case "/favicon.ico": send(context, head, .noContent, "")
     case Self.peerPath[...]:
-      send(context, head, .methodNotAllowed, "This is for offers, by POST.\n", headers: [("Allow", "POST")])
+      send(
+        context, head, .methodNotAllowed, "This resource accepts WebRTC offers by POST only.\n",
+        headers: [("Allow", "POST")])
     case Self.socketPath[...]:
       let (status, text) =
         Self.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull())
-        ?? (.upgradeRequired, "This is for WebSockets.\n")
+        ?? (.upgradeRequired, "This resource accepts WebSocket connections only.\n")
       send(context, head, status, text, headers: status == .upgradeRequired ? [("Upgrade", "websocket")] : [])
     default: send(context, head, .notFound, "There is nothing here.\n")
     }

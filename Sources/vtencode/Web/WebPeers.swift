@@ -66,7 +66,7 @@ final class WebPeers: @unchecked Sendable {
     guard !isFull else { throw .tooMany }
     guard codec == .h264 else { throw .codec(codec) }
     guard let kind else {
-      guard !isUnknown else { throw .offer("the stream's profile of H.264 is none that WebRTC takes") }
+      guard !isUnknown else { throw .offer("WebRTC does not support the H.264 profile of the stream") }
       askForKeyFrame()
       throw .noPicture
     }

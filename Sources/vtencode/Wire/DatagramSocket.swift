@@ -75,7 +75,7 @@ final class DatagramSocket: @unchecked Sendable {
     let port = address.port ?? 0
     switch code {
     case EADDRINUSE: return Failure("port \(port) is in use; choose another, or end the program that has it")
-    case EACCES: return Failure("port \(port) is for the system; choose one from 1024 on")
+    case EACCES: return Failure("port \(port) is reserved for the system; use a port of at least 1024")
     case EADDRNOTAVAIL:
       return Failure("this machine has no address '\(address.ipAddress ?? address.text)'")
     default: return Failure("cannot open port \(port): \(String(cString: strerror(code)).lowercased())")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import AVFoundation
 
-/// Silence for sound that a file lacks: whole where the file's pictures go on, and a minute where it only says so.
+/// Silence in place of missing audio: it is unlimited where the file has pictures, and limited to one minute where only
+/// the declared duration covers the time.
 @Suite struct KnownTimesTests {
   private static let rate: Int64 = 8000
   private static var settings: [String: Any] {
@@ -50,7 +51,7 @@ import Testing
     return (count, end, isWhole)
   }
 
-  /// Matroska says of sound, too, that it lasts as long as the file.
+  /// Matroska declares one duration for the file, which also applies to its audio.
   @Test(arguments: ["mp4", "mkv"]) func soundThatBeginsLateIsFilledUp(kind: String) throws {
     let asset = try asset("late.\(kind)", Self.pictures(120) + Self.sound(5, from: 100) + Self.coded)
     let composition = try composition(asset)
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  /// The same where it is played slower.
+  /// Missing audio is also filled in a composition that plays the source at half speed.
   @Test func soundThatEndsEarlyIsScaled() throws {
     let asset = try asset("short.mkv", Self.pictures(200) + Self.sound(5) + Self.coded)
     let composition = try composition(asset, times: 2)
@@ -80,7 +81,8 @@ import Testing
     #expect(found.isWhole && (408 * Self.rate...804 * Self.rate).contains(found.count), "\(found)")
   }
 
-  /// Two seconds of sound, 200 seconds apart, and no pictures: one minute, whatever the sound goes through.
+  /// A file without pictures has two seconds of audio with a gap of 200 seconds. The gap is filled with one minute of
+  /// silence, whether the audio is read directly, mixed, or scaled.
   @Test func limitsDoNotAddUp() throws {
     let asset = try asset(
       "gap.mkv",
@@ -102,8 +104,9 @@ import Testing
     }
   }
 
-  /// A table vouches for its samples, not for the edit before them, nor for days of each.
-  @Test func tablesThatOnlyClaimDoNotVouch() throws {
+  /// A sample table confirms the times of its samples, but neither an empty edit before them nor sample durations of
+  /// many hours.
+  @Test func emptyEditsAndLongSampleDurationsAreNotConfirmed() throws {
     let late = Self.sound(1, from: 90_000) + Self.coded
     let sparse = [
       "-vf", "setpts=N*100000/TB", "-fps_mode", "passthrough", "-enc_time_base", "1:1000", "-bf", "0",
@@ -124,8 +127,8 @@ import Testing
     }
   }
 
-  /// What a program leaves out between a file's pictures is wanted, and so is the sound's gap there.
-  @Test func gapsOfProgramsVouch() throws {
+  /// A gap that the program inserts into a composition is filled with silence of its full duration.
+  @Test func gapsInsertedByTheProgramAreFilledCompletely() throws {
     let movie = try asset("silent.mp4", Self.pictures(1) + Self.coded)
     let both = try asset("both.mp4", Self.pictures(1) + Self.sound(1) + Self.coded)
     let composition = try composition(both)

@@ -39,7 +39,7 @@ import TestSupport
     for start in stride(from: 0, to: bytes.count, by: 188) {
       guard Int(bytes[start + 1] & 0x1F) << 8 | Int(bytes[start + 2]) == track else { continue }
       count += 1
-      // It becomes one that carries nothing.
+      // The PID is set to that of null packets (0x1FFF).
       guard count % 40 == 30 else { continue }
       (bytes[start + 1], bytes[start + 2]) = (0x1F, 0xFF)
       lost += 1
@@ -48,7 +48,7 @@ import TestSupport
     return (AVURLAsset(url: url), lost)
   }
 
-  @Test func damagedSoundIsLeftOutAndTold() async throws {
+  @Test func damagedAudioIsOmittedAndReported() async throws {
     let scratch = Scratch()
     for track in [nil, 0x101] {
       let name = track == nil ? "whole" : "damaged"
@@ -86,9 +86,9 @@ import TestSupport
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
   }
 
-  /// Another pass over the pictures finds the same again.
+  /// Concealed pictures are reported once, also if several passes decode the source.
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: [false, true])
-  func concealedPicturesAreTold(inPasses: Bool) async throws {
+  func concealedPicturesAreReported(inPasses: Bool) async throws {
     let scratch = Scratch()
     let (asset, lost) = try damaged(0x100, at: scratch.url("a.ts"))
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
@@ -167,7 +167,7 @@ import TestSupport
     }
     await waitUntil { hasBegun.withLock { $0 } }
     try await session.export(to: scratch.url("states.mov"), as: .mov)
-    // They end with the export, and begin before it.
+    // The sequence begins with `pending` before the export, and ends with the export.
     let list = await states.value
     #expect(list.first == "pending" && !list.dropFirst().contains("pending"))
     for await state in session.states() { Issue.record("\(state) after the export") }
@@ -257,7 +257,7 @@ import TestSupport
           "-i", path, "-vf", "select=eq(n\\,\(frame))", "-frames:v", "1", "-pix_fmt", "bgra", "-f",
           "rawvideo",
         ])
-      // Chroma is interpolated here, and repeated there.
+      // This library interpolates chroma, and ffmpeg repeats it.
       #expect(difference(bytes(made.image), try Data(contentsOf: URL(fileURLWithPath: raw))) < 3)
     }
     #expect(throws: AVError.self) {
@@ -277,7 +277,7 @@ import TestSupport
     generator.appliesPreferredTrackTransform = true
     let image = try generator.copyCGImage(at: .zero, actualTime: nil)
     #expect(image.width == 240 && image.height == 320)
-    // ffmpeg turns as the file says, too.
+    // ffmpeg applies the rotation of the file by default.
     let raw = try Fixture.make(
       "turned.bgra", ["-i", turned, "-frames:v", "1", "-pix_fmt", "bgra", "-f", "rawvideo"])
     #expect(difference(bytes(image), try Data(contentsOf: URL(fileURLWithPath: raw))) < 3)
@@ -286,7 +286,7 @@ import TestSupport
     #expect(small.width == 60 && small.height == 80)
   }
 
-  @Test func manyPicturesCome() async throws {
+  @Test func generateCGImagesAsynchronouslyReturnsOneResultPerTime() async throws {
     let generator = AVAssetImageGenerator(asset: AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie())))
     generator.requestedTimeToleranceBefore = .zero
     generator.requestedTimeToleranceAfter = .zero
@@ -328,7 +328,7 @@ import TestSupport
     // The picture that is shown at one second began a little before.
     #expect(
       try #require(actual[0]) <= times[0] && times[0] - actual[0]! < CMTime(value: 1001, timescale: 30000))
-    // What comes after a cancellation says so.
+    // Images after a cancellation fail with operationCancelled.
     var iterator = generator.images(for: [.zero, .zero]).makeAsyncIterator()
     _ = await iterator.next()
     generator.cancelAllCGImageGeneration()
@@ -343,8 +343,8 @@ import TestSupport
     #expect(width == 320)
   }
 
-  /// As if it was infinite.
-  @Test func anIntervalOfStatesThatIsNoNumberIsTaken() async throws {
+  /// An update interval of NaN is treated as infinite.
+  @Test func statesWithNaNIntervalReportOnlyChanges() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     let scratch = Scratch()
@@ -376,7 +376,7 @@ import TestSupport
     }
   }
 
-  /// One goes where its own call says, and nothing is where the other would have gone.
+  /// The export that runs writes to the URL of its own call; the other one fails and writes no file.
   @Test func onlyOneOfTwoExportsOfASessionRuns() async throws {
     let scratch = Scratch()
     for round in 0..<20 {

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Movies that nobody can decode without a key are refused as such.
+/// Encrypted movies are refused with an error that names the encryption.
 @Suite struct EncryptionTests {
   private static let source = [
     "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=160x128:rate=25:duration=1", "-f",
@@ -45,7 +45,8 @@ import Testing
     try await expectRefusal(scratch.url("a.mp4"))
   }
 
-  /// By its name alone, as of schemes that libavformat does not know (`cbcs`), also with an edit list.
+  /// A sample entry of the type `encv` is refused even if libavformat does not support the scheme (`cbcs`),
+  /// also with an edit list.
   @Test func protectedSampleEntriesAreRefused() async throws {
     let scratch = Scratch()
     try Tool.run(Self.source + ["-bf", "2", scratch.file("plain.mp4")])
@@ -71,7 +72,7 @@ import Testing
     try await expectRefusal(scratch.url("cbcs.mp4"))
   }
 
-  /// Scrambled packets, and PES packets whose payload alone is.
+  /// Scrambling is detected in transport stream packets and in PES packets (PES_scrambling_control).
   @Test(arguments: [false, true]) func scrambledTransportStreamsAreRefused(inElementary: Bool) async throws {
     let scratch = Scratch()
     try Tool.run(Self.source + [scratch.file("plain.ts")])
@@ -96,13 +97,13 @@ import Testing
     #expect(!AVURLAsset(url: scratch.url("plain.ts")).hasProtectedContent)
   }
 
-  /// With the name of a key, and without one.
+  /// Encryption is detected with and without ContentEncKeyID.
   @Test(arguments: [false, true]) func encryptedMatroskaIsRefused(hasName: Bool) async throws {
     let scratch = Scratch()
     let title = String(repeating: "x", count: 40)
     try Tool.run(Self.source + ["-metadata:s:v:0", "title=" + title, scratch.file("plain.mkv")])
     var data = try Data(contentsOf: scratch.url("plain.mkv"))
-    // The name of the track gives its place to the encodings.
+    // The Name element of the track is replaced by ContentEncodings of the same size.
     var titled = Data([0x53, 0x6E, 0x80 | 40])
     titled.append(contentsOf: Array(title.utf8))
     let name = try #require(data.range(of: titled))
@@ -117,7 +118,7 @@ import Testing
     var encoding = element([0x50, 0x33], [1])
     encoding.append(contentsOf: element([0x50, 0x35], cipher))
     var encodings = element([0x62, 0x40], encoding)
-    // The rest is void.
+    // A Void element fills the remaining bytes.
     encodings.append(contentsOf: element([0xEC], [UInt8](repeating: 0, count: 40 - encodings.count - 2)))
     data.replaceSubrange(name, with: Data(element([0x6D, 0x80], encodings)))
     try data.write(to: scratch.url("a.mkv"))
@@ -125,7 +126,7 @@ import Testing
     #expect(!AVURLAsset(url: scratch.url("plain.mkv")).hasProtectedContent)
   }
 
-  @Test func anExportLeavesNothing() async throws {
+  @Test func exportOfEncryptedMovieLeavesNoFile() async throws {
     let scratch = Scratch()
     try Tool.run(
       Self.source + [

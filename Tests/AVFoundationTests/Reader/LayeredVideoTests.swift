@@ -6,8 +6,8 @@ import Testing
 /// Movies whose HEVC samples have a further layer, as cameras of spatial video write them: the layer's parameter sets are
 /// in a box of their own, `lhvC`.
 ///
-/// ffmpeg of this age writes no such movies. Here one is made of its base layer: behind each slice follows the same slice
-/// with the number of layer 1, which decoders of the base layer pass over.
+/// The supported versions of ffmpeg do not write such movies. The test makes one from a single-layer movie: each
+/// slice is followed by a copy with nuh_layer_id 1, which decoders of the base layer ignore.
 @Suite struct LayeredVideoTests {
   private static func box(_ type: String, _ content: [UInt8]...) -> [UInt8] {
     let content = content.flatMap { $0 }
@@ -90,7 +90,7 @@ import Testing
     return (try await track.load(.formatDescriptions).first, bytes)
   }
 
-  @Test func aFurtherLayerIsToldByTheFormatDescription() async throws {
+  @Test func formatDescriptionHasConfigurationOfSecondLayer() async throws {
     let scratch = Scratch()
     let url = try movie(scratch, Self.box("lhvC", Self.layers) + Self.eyes)
     let (format, _) = try await samples(url)

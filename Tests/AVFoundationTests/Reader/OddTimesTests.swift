@@ -16,8 +16,7 @@ import Testing
   struct Case: Sendable, CustomStringConvertible {
     let name: String
     let arguments: @Sendable () throws -> [String]
-    /// Of the pictures' times, in frames; of the sound's start in seconds.
-    var firstFrame = 0.0
+    /// Whether the movie has an audio track, which may begin a little before the pictures.
     var hasSound = false
     var description: String { name }
   }
@@ -65,7 +64,7 @@ import Testing
     for (index, time) in times.enumerated() {
       #expect(abs(time - start - Double(index)) < 0.06, "frame \(index)")
     }
-    // What is stored comes in decode order, with times that a writer takes.
+    // Compressed samples are in decode order, with increasing decode times that a writer accepts.
     let stored = try ReaderTests.read(asset)
     let decode = stored.map(\.decodeTimeStamp)
     #expect(zip(decode, decode.dropFirst()).allSatisfy { $0 < $1 })

@@ -19,7 +19,7 @@ import ToolSupport
     }
     var capture = PacketCapture()
     var counts = [0, 0]
-    pair.witness = { bytes, isForth, time in
+    pair.packetObserver = { bytes, isForth, time in
       guard !Greeting.isGreeting(bytes) else { return }
       let isControl = RTCPPacket.isControl(bytes)
       capture.add(

@@ -18,7 +18,7 @@ import Testing
     #expect(RTPPacket(packet.bytes) == packet)
   }
 
-  @Test("What is no packet is refused, contributing sources and padding are passed over")
+  @Test("Malformed packets are rejected; contributing sources and padding are skipped")
   func whatIsNoPacketIsRefused() throws {
     let good = RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3, payload: [5, 6]).bytes
     for length in 0..<12 { #expect(RTPPacket(Array(good.prefix(length))) == nil) }

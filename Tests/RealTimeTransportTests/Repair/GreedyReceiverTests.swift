@@ -18,7 +18,7 @@ import Testing
   ) throws -> [Sent] {
     var sent: [Sent] = []
     var newest: UInt16 = 0
-    pair.witness = { bytes, isForth, time in
+    pair.packetObserver = { bytes, isForth, time in
       guard isForth, !Greeting.isGreeting(bytes), !RTCPPacket.isControl(bytes), let packet = RTPPacket(bytes)
       else { return }
       let isRepeated = packet.payloadType == RTPPayloadType.retransmission
@@ -141,7 +141,7 @@ import Testing
     #expect(sender.load == 0)
   }
 
-  @Test("What reports say of the round trip is believed as far as answers to greetings bear it out")
+  @Test("The round-trip time of reports is limited by the one that is measured with greetings")
   func roundTripsInReportsAreBelievedAsFarAsGreetingsProveThem() throws {
     for lie in [0, 3.0, 9.9] {
       let pair = SessionPair(delay: 0.02)
@@ -160,7 +160,7 @@ import Testing
         }
       }
       var told: [Double] = []
-      pair.witness = { bytes, isForth, time in
+      pair.packetObserver = { bytes, isForth, time in
         if isForth, time > 3, let greeting = Greeting(bytes) { told.append(greeting.roundTrip) }
       }
       try pair.run(frames: 150)

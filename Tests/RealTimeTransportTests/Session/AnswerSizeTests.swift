@@ -129,7 +129,7 @@ import Testing
     #expect(session.state == .waiting)
   }
 
-  @Test("A round trip that no answer could have taken is told as the longest that one can")
+  @Test("An implausible round-trip time is reported as the longest possible one")
   func anImpossibleRoundTripIsToldAsTheLongestPossible() throws {
     var bytes = Greeting(nonce: .init([1]), clock: 2, source: 3).bytes()
     bytes.replaceSubrange(48..<52, with: [255, 255, 255, 255])

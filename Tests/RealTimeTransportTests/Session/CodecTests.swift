@@ -42,7 +42,7 @@ import Testing
       let pair = SessionPair(taking: Set(taken)) { $0.stream.codec = codec }
       var others = 0
       var answers: [[UInt8]] = []
-      pair.witness = { bytes, isForth, _ in
+      pair.packetObserver = { bytes, isForth, _ in
         if !Greeting.isGreeting(bytes) { others += 1 }
         if !isForth { answers.append(bytes) }
       }

@@ -154,11 +154,11 @@ import Testing
     #expect(consent.processAnswer(first, clock: 0, at: 0.2) == nil)
   }
 
-  @Test("Who has gone silent has nothing sent again either, whatever it reports")
+  @Test("A sender retransmits nothing to a receiver whose consent has expired")
   func whoHasGoneSilentHasNothingSentAgainEither() throws {
     let pair = SessionPair()
     var resent: [Double] = []
-    pair.witness = { bytes, isForth, time in
+    pair.packetObserver = { bytes, isForth, time in
       if isForth, bytes.count > 1, bytes[1] & 127 == RTPPayloadType.retransmission {
         resent.append(time)
       }

@@ -20,7 +20,7 @@ import Testing
         return requests > 1
       }
     }
-    pair.witness = { bytes, isForth, time in
+    pair.packetObserver = { bytes, isForth, time in
       guard isForth, let packet = RTPPacket(bytes), packet.payloadType == RTPPayloadType.media,
         let descriptor = FrameDescriptor(packet.headerExtension), descriptor.isFirstPacket,
         descriptor.isKeyFrame
@@ -77,7 +77,7 @@ import Testing
     pair.followsRate = true
     var seen: [Double: (target: Double, agreed: Double?)] = [:]
     var requests = 0
-    pair.witness = { bytes, isForth, _ in
+    pair.packetObserver = { bytes, isForth, _ in
       guard !isForth, let packets = Greeting.isGreeting(bytes) ? nil : RTCPPacket.parse(bytes) else { return }
       requests += packets.count { if case .rateRequest = $0 { true } else { false } }
     }
@@ -108,7 +108,7 @@ import Testing
     #expect(pair.sender.rateLimit == 20_000 && pair.sender.targetRate > 5_000)
   }
 
-  @Test("What is sent again is taken off the encoder's rate")
+  @Test("Retransmissions reduce the bit rate of the encoder")
   func whatIsSentAgainIsTakenOffTheEncodersRate() throws {
     func target(loss: Double) throws -> (target: Double, resent: Int) {
       let pair = SessionPair(loss: loss > 0 ? .random(loss) : .none) {
@@ -136,7 +136,7 @@ import Testing
     func sent(loss: LossModel) throws -> (pair: SessionPair, times: [[UInt8]: [Double]]) {
       let pair = SessionPair(loss: loss)
       var times: [[UInt8]: [Double]] = [:]
-      pair.witness = { bytes, isForth, time in
+      pair.packetObserver = { bytes, isForth, time in
         // Payloads begin with the number of the packet that they were.
         guard isForth, let packet = RTPPacket(bytes),
           packet.payloadType == RTPPayloadType.retransmission

@@ -93,7 +93,7 @@ import Testing
     pair.meddle = { [pair] in (1.45..<1.75).contains(pair.loop.now) ? [] : [$0] }
     pair.answers = { [pair] in (1.45..<1.75).contains(pair.loop.now) ? [] : $0 }
     var said = (forth: 0, back: 0)
-    pair.witness = { bytes, isForth, _ in
+    pair.packetObserver = { bytes, isForth, _ in
       let packets = RTCPPacket.isControl(bytes) ? RTCPPacket.parse(bytes) ?? [] : []
       let count = packets.count { if case .bye = $0 { true } else { false } }
       if isForth { said.forth += count } else { said.back += count }
@@ -200,7 +200,7 @@ import Testing
     #expect(pair.sender.counts.requests >= 1000)
   }
 
-  @Test("Reports of another source change nothing, nor do they keep the media going")
+  @Test("Reports from another synchronisation source are ignored and do not renew consent")
   func reportsOfAnotherSourceChangeNothing() throws {
     let pair = SessionPair()
     pair.cut = 2
@@ -247,7 +247,7 @@ import Testing
     #expect(abs(offset - (5 + 0.119)) < 0.04, "\(offset)")
   }
 
-  @Test("What is said of losses is that of the last seconds, however often reports come")
+  @Test("The reported loss rate covers the last seconds, independently of the report interval")
   func whatIsSaidOfLossesIsThatOfTheLastSeconds() {
     var losses = ReportedLosses(firstSequence: 100)
     func report(_ highest: UInt32, _ lost: Int32, _ fraction: UInt8) -> RTCPPacket.ReportBlock {

@@ -60,7 +60,7 @@ final class SessionPair {
   /// The receiver's clock, in seconds.
   let ahead: Double
   /// Sees what is sent, and which way.
-  var witness: ([UInt8], _ isForth: Bool, Double) -> Void = { _, _, _ in }
+  var packetObserver: ([UInt8], _ isForth: Bool, Double) -> Void = { _, _, _ in }
   /// Changes what the receiver says.
   var answers: ([RTCPPacket]) -> [RTCPPacket] = { $0 }
   /// Frames are as large as the sender's rate says, in the mean, and left out where the path is full.
@@ -114,7 +114,7 @@ final class SessionPair {
 
   func flush() {
     for bytes in sender.takeOutgoing() {
-      witness(bytes, true, loop.now)
+      packetObserver(bytes, true, loop.now)
       if sender.state == .greeting, !Greeting.isGreeting(bytes) { early.append(bytes) }
       forth.waits.append((loop.now, forth.link.queueingDelay(at: loop.now)))
       guard case .arrives(let time) = forth.link.send(bytes: bytes.count + 28, at: loop.now) else { continue }
@@ -123,7 +123,7 @@ final class SessionPair {
       for piece in meddle(bytes) { loop.schedule(at: time + distance) { [self] in try arrive(piece) } }
     }
     for bytes in receiver.takeOutgoing() {
-      witness(bytes, false, loop.now)
+      packetObserver(bytes, false, loop.now)
       guard loop.now < cut, case .arrives(let time) = back.send(bytes: bytes.count + 28, at: loop.now) else {
         continue
       }

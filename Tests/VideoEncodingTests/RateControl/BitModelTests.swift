@@ -27,7 +27,7 @@ import Testing
     #expect(abs(BitModel.qp(content, units: BitModel.units(content, qp: qp)) - qp) < 0.05)
   }
 
-  @Test("What cannot be reached is answered by the nearest QP")
+  @Test("Unreachable bit counts return the nearest QP")
   func whatCannotBeReachedIsAnsweredByTheNearestQP() {
     let content = histogram([20: 500])
     #expect(BitModel.qp(content, units: 1e12) == 0)
@@ -48,7 +48,7 @@ import Testing
     #expect(ratio.value.isFinite)
   }
 
-  @Test("What says little changes a factor little, even where nothing is known yet")
+  @Test("Pictures with few bits change the model factor little, also before the first measurement")
   func whatSaysLittleChangesAFactorLittle() {
     var ratio = BitRatio()
     for _ in 0..<3 { ratio.learn(bits: 80_000, units: 3, weight: 0.3, informativeness: 0.01) }

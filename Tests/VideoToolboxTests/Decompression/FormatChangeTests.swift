@@ -57,7 +57,7 @@ import VideoToolbox
     VTDecompressionSessionInvalidate(decoder)
   }
 
-  /// A movie's description is a stranger's word, and 16 bits a side of it: 6 GB a picture.
+  /// The dimensions in a sample description are untrusted 16-bit numbers: 65,535 x 65,535 would need 6 GB for a picture.
   @Test func aDescriptionDoesNotEnlargePictures() throws {
     let movie = try SampleMovie(["-c:v", "libx264"], size: "64x48", seconds: 0.2, reference: false)
     for (width, height) in [(60_000, 60_000), (16_000, 16), (72, 48)] as [(Int32, Int32)] {

@@ -99,7 +99,8 @@ import Testing
       SiloFrames.silo(nil, range: CMTimeRange(start: .zero, duration: .indefinite)).status == kVTParameterErr)
   }
 
-  @Test("What a run leaves that ends in the middle opens whole: all but its last frames, and says which")
+  @Test(
+    "A silo file of an interrupted run opens with all frames but the last ones and reports which are missing")
   func whatACrashLeavesOpensButForItsLastFrames() throws {
     defer { remove() }
     let (url, left) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("left.silo"))

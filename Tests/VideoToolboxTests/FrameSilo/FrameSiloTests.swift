@@ -6,7 +6,7 @@ import Testing
 @testable import VideoToolbox
 
 @Suite struct FrameSiloTests {
-  @Test("What an encoder gives comes back: bytes, times, format, attachments, of a whole encoding")
+  @Test("Samples are read back with their data, times, format description and attachments")
   func whatAnEncoderGivesComesBack() throws {
     let sink = try encode(frames: 24)
     let silo = try #require(SiloFrames.silo().silo)
@@ -206,7 +206,7 @@ import Testing
     #expect(status == noErr && SiloFrames.all(silo).1.count == 40)
   }
 
-  @Test("What does not belong into a silo is refused with Apple's errors, and leaves no trace")
+  @Test("Invalid samples are rejected with Apple's error codes and leave the silo unchanged")
   func whatDoesNotBelongIntoASiloIsRefused() throws {
     let silo = try #require(SiloFrames.silo().silo)
     #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try SiloFrames.frame(5)) == noErr)

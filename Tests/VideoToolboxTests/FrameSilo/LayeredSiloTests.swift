@@ -68,7 +68,7 @@ import Testing
     #expect(got.map(\.1) == Array(expected[frames]))
   }
 
-  @Test("What a caller says ends it, in a part too")
+  @Test("A caller can stop the enumeration, also inside a part")
   func whatACallerSaysEndsIt() throws {
     let (whole, part) = (try #require(SiloFrames.silo().silo), try #require(SiloFrames.silo().silo))
     for frame in 0..<4 {

@@ -158,7 +158,7 @@ import TestSupport
     #expect(Sinusoid.seconds(of: 1000, in: heard) > 1, "\(Sinusoid.seconds(of: 1000, in: heard))")
   }
 
-  @Test("What cannot be is said in a line that names the source")
+  @Test("Impossible sources are reported in one line that names the source")
   func mistakes() throws {
     let folder = try Self.device()
     func expectFailure(_ arguments: [String], _ words: String, status: Int32) throws {

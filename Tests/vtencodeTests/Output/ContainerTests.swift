@@ -286,14 +286,14 @@ import Testing
       (["--out", "out.webm"], "neither H.264 nor HEVC"),
       (["--out", "out.gif", "--bitrate", "1M"], "--bitrate does not apply"),
       (["--out", "out.mp4", "--out", "out.webp"], "give --out once"),
-      (["--out", "out.mkv", "--format", "mpegts"], "--format is for --out -"),
+      (["--out", "out.mkv", "--format", "mpegts"], "--format requires --out -"),
       (["--out", "-", "--audio", "aac"], "holds no sound"),
       (["--out", "http://localhost/x"], "rtmp://"),
       (["--out", "rtmp://localhost/app/key", "--format", "mpegts"], "leave it out"),
       (["--out", "rtmp://localhost/app/key", "--sandbox"], "--sandbox"),
       (["--out", "a.mkv", "--out", "./a.mkv"], "named as two outputs"),
-      (["--out", "a.mkv", "--no-faststart"], "--no-faststart is for .mov"),
-      (["--out", "rtmp://user:pass/word@localhost/app/key"], "an address that is not understood"),
+      (["--out", "a.mkv", "--no-faststart"], "--no-faststart has an effect on .mov"),
+      (["--out", "rtmp://user:pass/word@localhost/app/key"], "is not a valid address"),
       (["--out", "rtmp:/user:key@localhost/app/key"], "rtmp://***"),
     ] {
       let run = try CommandLine.run(

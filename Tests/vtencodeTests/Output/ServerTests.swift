@@ -126,7 +126,7 @@ import Testing
     #expect(read.types.values.sorted() == [0x0F, 0x1B])
   }
 
-  @Test("One output that fails does not stop the others, and is told of without its key")
+  @Test("A failing output does not stop the others, and its error message does not contain the stream key")
   func oneOutputThatFailsDoesNotStopTheOthers() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)

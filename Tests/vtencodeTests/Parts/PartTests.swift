@@ -366,7 +366,7 @@ import Testing
     #expect(folder.contents == ["in.mp4"])
   }
 
-  @Test("A rate that the movie cannot have is told of before hours are spent on it")
+  @Test("An unreachable bit rate is reported before the encoding starts")
   func ratesOutOfReachAreToldOf() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 6)

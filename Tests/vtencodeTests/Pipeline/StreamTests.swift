@@ -36,7 +36,7 @@ import Testing
     #expect(toPipe.complaints.contains("30 frames"))
   }
 
-  @Test func aReaderThatGoesAwayIsReported() throws {
+  @Test func closedOutputPipeIsReported() throws {
     let run = try CommandLine.shell(
       "{ '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --bitrate 8M --out - ; echo \"status $?\" >&2; } | head -c 1000 >/dev/null"
     )

@@ -140,7 +140,7 @@ import TestSupport
     }
   }
 
-  @Test("What cannot be is said in a line")
+  @Test("Impossible options are reported in one line")
   func mistakesAreToldInOneLine() throws {
     func expectFailure(_ source: String, _ words: String, status: Int32 = 1, options: [String] = []) throws {
       let finished = try CommandLine.run(
@@ -153,7 +153,7 @@ import TestSupport
     try expectFailure("x11::0+1,1", "for a part", status: 64)
     try expectFailure("v4l2:", "/dev/video0", status: 64)
     try expectFailure("v4l2:/dev/null", "is no camera")
-    try expectFailure("x11::0", "has an end", status: 64, options: ["--loop"])
+    try expectFailure("x11::0", "--loop requires a movie", status: 64, options: ["--loop"])
     // Where libavdevice is missing that is what is said.
     let finished = try CommandLine.run(
       CommandLine.vtencode, ["send", "v4l2:/dev/video977", "--to", "127.0.0.1:5004"])

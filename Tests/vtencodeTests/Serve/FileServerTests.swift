@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("What sends no request is closed, and so is what is none")
+  @Test("Connections without a request or with a malformed one are closed")
   func whatSendsNothingIsClosed() throws {
     let served = try Served(limits: FileServer.Limits(request: 0.05))
     for text in ["", "GET /a HT", "nonsense\r\n\r\n"] {

@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("A crash is told as a limit's only if something was refused")
+  @Test("A crash is attributed to a resource limit only if an allocation was refused")
   func aCrashIsToldAsALimitsOnlyIfSomethingWasRefused() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       LimitTests.takeDescriptors()

@@ -79,7 +79,7 @@ import Testing
     #expect(sheet.status == 0 && folder.contents.count { $0.hasPrefix("a-") } == 5, "\(sheet)")
   }
 
-  @Test("What cannot be is refused before anything is written")
+  @Test("Impossible options are rejected before a file is written")
   func refusals() throws {
     let folder = try Folder()
     try makeMovie(in: folder)

@@ -8,7 +8,7 @@ import TestSupport
 
 /// The page's server by itself.
 @Suite struct WebServerTests {
-  @Test("What waits for a slow page is bounded, and it goes on with a key frame")
+  @Test("The queue of a slow client is bounded, and the client continues with a key frame")
   func whatWaitsForASlowPageIsBounded() {
     var queue = PageQueue()
     var generator = SystemRandomNumberGenerator()
@@ -76,7 +76,7 @@ import TestSupport
     #expect(frame.byteCount == bytes.count)
   }
 
-  @Test("Whose page it is, is told by names, not by where they point")
+  @Test("The Host header is checked by name, so that DNS rebinding fails")
   func pagesAreToldApartByNames() throws {
     let hosts = WebHosts(Endpoint(host: "studio.example", port: 80))
     for good in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8080", "[::1]", "Studio.Example:9"] {
@@ -183,7 +183,8 @@ import TestSupport
     #expect(other.wait { $0.json["type"] as? String == "clock" } != nil)
   }
 
-  @Test("What is no HTTP is answered and closed at once, and a WebSocket wants a key of 16 bytes")
+  @Test(
+    "Data that is not HTTP is answered with an error, and a WebSocket handshake requires a key of 16 bytes")
   func whatIsNoHTTPIsAnsweredAndClosedAtOnce() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)

@@ -163,7 +163,7 @@ import TestSupport
     #expect((figures["receiverThrown"] ?? 0) > 5 && figures["receiverDecodeErrors"] == 0)
   }
 
-  @Test("What is no message of the page's ends its connection, and nothing else")
+  @Test("An invalid WebSocket message closes its connection only")
   func messagesThatAreNoneEndTheirConnection() throws {
     let folder = try Folder()
     let web = try freePort()
@@ -252,7 +252,7 @@ import TestSupport
     _ = try show.figures()
   }
 
-  @Test("What cannot be is said in a line")
+  @Test("Impossible options are reported in one line")
   func mistakesAreToldInOneLine() throws {
     func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 64) throws {
       let finished = try CommandLine.run(CommandLine.vtencode, arguments)
@@ -267,13 +267,13 @@ import TestSupport
     )
     try expectFailure(["send", "test:", "--web", "8080", "--web-token", "short"], "--web-token")
     try expectFailure(
-      ["receive", "--listen", "5004", "--web-token", "0123456789abcdef"], "--web-token is for --web")
+      ["receive", "--listen", "5004", "--web-token", "0123456789abcdef"], "--web-token requires --web")
     try expectFailure(["send", "test:", "--web", "8080", "--to", "127.0.0.1:5004"], "exclude each other")
     try expectFailure(["send", "test:", "--web", "8080", "--sdp", "a.sdp"], "leave out --sdp")
     try expectFailure(["send", "test:", "--web", "8080", "--secret", "12345678"], "leave out --secret")
     try expectFailure(["send", "test:", "--web", "8080", "--wait", "2s"], "leave out --wait")
     try expectFailure(["send", "test:", "--web", "70000"], "--web")
-    try expectFailure(["receive", "--listen", "5004", "--overwrite"], "--overwrite is for --out")
+    try expectFailure(["receive", "--listen", "5004", "--overwrite"], "--overwrite requires --out")
     // Somebody has the port.
     let web = try freePort()
     let taken = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -52,7 +52,7 @@ import Testing
     #expect(!run.complaints.contains(key))
   }
 
-  @Test("What is no regular file is refused at once, and not waited for")
+  @Test("A key file that is not a regular file is rejected without blocking")
   func whatIsNoRegularFileIsRefusedAtOnce() throws {
     let folder = try Folder()
     let pipe = folder.path("pipe")

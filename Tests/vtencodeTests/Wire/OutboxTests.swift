@@ -71,7 +71,7 @@ import TestSupport
     }
   }
 
-  @Test("What waits is bounded")
+  @Test("The queue of datagrams is bounded")
   func whatWaitsIsBounded() throws {
     let outbox = DatagramOutbox()
     let path = try path()

@@ -371,7 +371,7 @@ import TestSupport
     #expect(finished.complaintLines.last?.contains("cannot send to") == true, "\(finished.complaints)")
   }
 
-  @Test("What cannot be is said in a line")
+  @Test("Impossible options are reported in one line")
   func mistakesAreToldInOneLine() throws {
     let port = try freePort()
     func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 1) throws {
@@ -391,7 +391,8 @@ import TestSupport
       try expectFailure(
         ["send", "test:", "--to", "127.0.0.1:5004", "--sdp", "a.sdp"] + option, "players", status: 64)
     }
-    try expectFailure(["send", "test:", "--to", "127.0.0.1:5004", "--loop"], "has an end", status: 64)
+    try expectFailure(
+      ["send", "test:", "--to", "127.0.0.1:5004", "--loop"], "--loop requires a movie", status: 64)
     try expectFailure(
       ["send", "test:", "--to", "127.0.0.1:\(port)", "--sdp", "/nowhere/a.sdp"], "does not exist")
     try expectFailure(["send", "test:", "--to", "nobody.invalid:5004"], "no host")
@@ -399,8 +400,8 @@ import TestSupport
     try expectFailure(["send", "test:1x1", "--to", "127.0.0.1:5004"], "width and height go from", status: 64)
     try expectFailure(["receive", "--listen", "70000"], "listen", status: 64)
     for (options, word) in [
-      (["--play", "--terminal"], "exclude each other"), (["--full-screen"], "is for --play"),
-      (["--snapshot", "a.png"], "is for --play"), (["--play", "--snapshot", "a.jpg"], "PNG"),
+      (["--play", "--terminal"], "exclude each other"), (["--full-screen"], "requires --play"),
+      (["--snapshot", "a.png"], "requires --play"), (["--play", "--snapshot", "a.jpg"], "PNG"),
       (["--terminal", "--json"], "leave out --json"),
     ] {
       try expectFailure(["receive", "--listen", "\(port)"] + options, word, status: 64)

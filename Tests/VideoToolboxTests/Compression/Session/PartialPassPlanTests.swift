@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func partsAtTheLimitsOfTheSessionGiveNothing() {
-    // What is at its limit already has nothing to give: the next ones have to.
+    // A group whose QP is at the limit cannot give up bits, so the next groups are chosen.
     let taken = PartialPassPlan.parts(frames(groups), end: end, rate: 13300, qp: 0...42)
     #expect(taken.map(\.frames) == [10..<20])
     let limited = PartialPassPlan.parts(frames(groups), end: end, rate: 14800, qp: 38...51)
@@ -56,8 +56,8 @@ import Testing
     #expect(parts.map(\.bits) == [12000, 12000])
   }
 
-  @Test func nothingIsEncodedAgainWhereItDoesNotPay() {
-    // Near enough; farther than a quarter of everything; nothing left to take.
+  @Test func noPartIsChosenWithoutBenefit() {
+    // In turn: the rate is within the tolerance; the deviation exceeds a quarter of the bits; the QP is already minimal.
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 14050).isEmpty)
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 9000).isEmpty)
     let finest = frames(groups.map { ($0.0, 2) })
@@ -74,7 +74,7 @@ import Testing
     let parts = PartialPassPlan.parts(open, end: end, rate: 13300)
     #expect(parts.map(\.frames) == [10..<30])
     #expect(parts.map(\.bits) == [36500])
-    // A movie cannot begin so.
+    // The first group of a movie cannot be an open GOP.
     open[0].isOpenGOP = true
     #expect(PartialPassPlan.parts(open, end: end, rate: 13300).isEmpty)
   }

@@ -180,7 +180,9 @@ import VideoToolbox
       #expect(times.count == 60 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("What the stream does not hold makes no key frame with libx265 in the low-latency mode")
+    @Test(
+      "A change of a property that is not signalled in the stream causes no key frame with libx265 in low-latency mode"
+    )
     func whatTheStreamDoesNotHoldMakesNoKeyFrameWithLibx265() throws {
       let session = try makeSession(
         kCMVideoCodecType_HEVC,
@@ -203,7 +205,9 @@ import VideoToolbox
     }
   #endif
 
-  @Test("Quality before speed is more work than neither, with the engine that holds nothing back")
+  @Test(
+    "PrioritizeEncodingSpeedOverQuality set to false gives smaller frames than true in the low-latency mode, and the default is neither"
+  )
   func qualityBeforeSpeedIsMoreWorkThanNeither() throws {
     var sizes: [Int] = []
     for requested in [true, nil, false] as [Bool?] {
