@@ -79,7 +79,7 @@ struct RunEvent: LastEvent {
     passes = report.passes
     soundTracksCopied = report.written.sound.copied
     soundTracksEncoded = report.written.sound.encoded
-    notices = report.plan.notices + report.written.sound.leftOut
+    notices = report.plan.notices + report.written.sound.mixedDown + report.written.sound.leftOut
     if let quality = report.quality, quality.luma.isFinite { psnrLuma = quality.luma }
     if let quality = report.quality, quality.all.isFinite { psnr = quality.all }
     self.isInterrupted = isInterrupted

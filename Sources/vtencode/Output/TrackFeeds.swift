@@ -61,6 +61,11 @@ struct SoundFeed: Sendable {
         }
         tracks.append((id, sound))
         if encodes { report.encoded += 1 } else { report.copied += 1 }
+        if let encoding = sound.track.encoding, encoding.channels < properties.channels {
+          report.mixedDown.append(
+            "\(properties.channels) channels of track \(properties.number) mixed down to \(encoding.channels)"
+          )
+        }
       } catch let failure as Failure {
         // If the user asked for the sound, its absence is an error; otherwise the movie is encoded
         // without it.

@@ -285,6 +285,9 @@ struct EncodingPlan: Sendable {
         "the movie has a high dynamic range; its tones are mapped to BT.709 after BT.2390. "
           + "--codec hevc keeps them as they are")
     }
+    if source.video?.hasMediaCharacteristic(.containsAlphaChannel) == true {
+      notices.append("the movie has an alpha channel, which is left out: the encoded pictures are opaque")
+    }
     if !source.others.isEmpty {
       notices.append("left out because they cannot be written: \(source.others.joined(separator: ", "))")
     }

@@ -71,6 +71,8 @@ func fourCharacters(_ code: FourCharCode) -> String {
 struct SoundReport: Sendable {
   var copied = 0
   var encoded = 0
+  /// Descriptions of the tracks that are encoded with fewer channels than they have.
+  var mixedDown: [String] = []
   /// Descriptions of the tracks and of the captured sound that were left out, with the reasons.
   var leftOut: [String] = []
   /// The number of sound tracks in the source.
@@ -85,7 +87,7 @@ struct SoundReport: Sendable {
     if encoded > 0 {
       parts.append(total == 1 ? "encoded as AAC" : "\(encoded)\(parts.isEmpty ? count : "") encoded as AAC")
     }
-    parts += leftOut
+    parts += mixedDown + leftOut
     return parts.isEmpty ? "left out" : parts.joined(separator: ", ")
   }
 }

@@ -13,6 +13,24 @@ import Testing
   }
 
   /// Their names are like those that unfinished files have.
+  @Test("An alpha channel and channels of audio that are lost are named")
+  func lostChannelsAreNamed() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      """
+      ffmpeg -nostdin -v error -f lavfi -i color=red@0.5:s=160x120:r=25:d=1,format=yuva444p10le -f lavfi -i sine=d=1 \
+        -filter_complex '[1:a]pan=7.1|c0=c0|c1=c0|c2=c0|c3=c0|c4=c0|c5=c0|c6=c0|c7=c0[a]' -map 0 -map '[a]' \
+        -c:v prores_ks -profile:v 4444 -c:a pcm_s16le in.mov
+      """, in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode("transcoding", "in.mov", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0 && run.complaints.contains("alpha channel"), "\(run)")
+    #expect(run.text.contains("8 channels of track 1 mixed down to 6"), "\(run.text)")
+    let opaque = try CommandLine.vtencode("transcoding", "out.mp4", "--out", "again.mp4", in: folder)
+    #expect(opaque.status == 0 && !opaque.complaints.contains("alpha"), "\(opaque)")
+    #expect(!opaque.text.contains("mixed"), "\(opaque.text)")
+  }
+
   @Test func foldersOfOthersStay() throws {
     let folder = try Folder()
     for (name, files, mode) in [
