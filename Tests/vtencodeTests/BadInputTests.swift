@@ -132,10 +132,10 @@ import Testing
   func numbersBelowZeroAreRefusedAsNumbers(option: String) throws {
     try expectRefusal(
       ["transcoding", option, "-1", CommandLine.sample, "--out", "out.mp4"], in: Folder(),
-      saying: option, "goes from", "-1 is outside")
+      saying: option, "must be from", "not -1")
     try expectRefusal(
       ["transcoding", CommandLine.sample, "--bitrate", "-5k", "--out", "out.mp4"], in: Folder(),
-      saying: "--bitrate goes from")
+      saying: "--bitrate must be from")
   }
 
   /// Names from elsewhere do not command the terminal, by one byte or by two.

@@ -47,7 +47,7 @@ struct Fraction: ExpressibleByArgument, Sendable, Equatable {
       value <= 100
         ? "\(option) is a fraction, and \(plain) is more than 1; for \(plain) percent write \(option) "
           + "\(plain)%."
-        : "\(option) goes from 0 to 1, or from 0% to 100%.")
+        : "\(option) must be from 0 to 1, or from 0% to 100%.")
   }
 
   var defaultValueDescription: String { "\(Wording.fixed(value * 100, 0))%" }

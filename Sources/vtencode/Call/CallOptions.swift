@@ -62,20 +62,20 @@ struct CallOptions: ParsableArguments {
         throw ValidationError("--base-layer-bitrate-fraction needs --layers 2.")
       }
       guard share >= 0, share <= 1 else {
-        throw ValidationError("--base-layer-bitrate-fraction goes from 0 to 1.")
+        throw ValidationError("--base-layer-bitrate-fraction must be from 0 to 1.")
       }
     }
     if loss != nil, network.burstLoss != nil {
       throw ValidationError("--loss and --burst-loss exclude each other; give one of them.")
     }
     if let window = sender.window, !(0.01...60).contains(window.value) {
-      throw ValidationError("--window goes from 10ms to 60s.")
+      throw ValidationError("--window must be from 10ms to 60s.")
     }
     if let utilisation = sender.utilisation, utilisation.value <= 0 {
       throw ValidationError("--utilisation must be more than 0.")
     }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
-      throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+      throw ValidationError("--bitrate must be from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }
     try sender.dimensions?.validate()
     try check("--max-qp", sender.maxQp, 1...51)
@@ -113,7 +113,7 @@ struct CallOptions: ParsableArguments {
   private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
     guard let value, !range.contains(value) else { return }
     throw ValidationError(
-      "\(name) goes from \(range.lowerBound) to \(range.upperBound); \(value) is outside.")
+      "\(name) must be from \(range.lowerBound) to \(range.upperBound), not \(value).")
   }
 }
 

@@ -50,15 +50,15 @@ struct CallModeOptions: ParsableArguments {
       throw ValidationError("--base-layer-fraction is 1, 0.5 or 0.25.")
     }
     if let share = baseLayerBitrateFraction, !(share >= 0 && share <= 1) {
-      throw ValidationError("--base-layer-bitrate-fraction goes from 0 to 1.")
+      throw ValidationError("--base-layer-bitrate-fraction must be from 0 to 1.")
     }
     if baseLayerBitrateFraction != nil, baseLayerFraction ?? 1 == 1 {
       throw ValidationError(
         "--base-layer-bitrate-fraction needs layers; give --base-layer-fraction 0.5 or 0.25, or leave it out."
       )
     }
-    if let maxQp, !(1...51).contains(maxQp) { throw ValidationError("--max-qp goes from 1 to 51.") }
-    if let minQp, !(0...51).contains(minQp) { throw ValidationError("--min-qp goes from 0 to 51.") }
+    if let maxQp, !(1...51).contains(maxQp) { throw ValidationError("--max-qp must be from 1 to 51.") }
+    if let minQp, !(0...51).contains(minQp) { throw ValidationError("--min-qp must be from 0 to 51.") }
     if let minQp, let maxQp, minQp > maxQp {
       throw ValidationError("--min-qp must not be above --max-qp.")
     }

@@ -80,7 +80,7 @@ struct SegmentOptions: ParsableArguments {
     }
     let kind = playlist ?? usual
     if let segmentLength, !(0.5...60).contains(segmentLength) {
-      throw ValidationError("--segment-length goes from 0.5 to 60 seconds.")
+      throw ValidationError("--segment-length must be from 0.5 to 60 seconds.")
     }
     if let window {
       guard kind == .window else {
@@ -88,7 +88,7 @@ struct SegmentOptions: ParsableArguments {
           "--window requires --playlist window; a \(kind.rawValue) playlist lists all segments.")
       }
       guard (3...10_000).contains(window) else {
-        throw ValidationError("--window goes from 3 to 10000 segments; players need three.")
+        throw ValidationError("--window must be from 3 to 10000 segments; players need three.")
       }
     }
     if singleFile, kind == .window {
@@ -99,7 +99,7 @@ struct SegmentOptions: ParsableArguments {
     if let partLength {
       guard (0.1...2).contains(partLength), partLength <= (segmentLength ?? 2) / 2 else {
         throw ValidationError(
-          "--part-length goes from 0.1 to 2 seconds, and to half of --segment-length.")
+          "--part-length must be from 0.1 to 2 seconds, and at most half of --segment-length.")
       }
       guard kind != .vod else {
         throw ValidationError("--part-length requires --playlist window or --playlist event.")

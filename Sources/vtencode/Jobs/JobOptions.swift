@@ -12,7 +12,7 @@ struct JobOptions: ParsableArguments {
   func validate(with options: EncodingOptions) throws {
     guard let jobs else { return }
     guard (1...1024).contains(jobs) else {
-      throw ValidationError("--jobs goes from 1 to 1024; \(jobs) is outside.")
+      throw ValidationError("--jobs must be from 1 to 1024, not \(jobs).")
     }
     for (name, isGiven) in [
       ("--psnr", options.reports.psnr), ("--sandbox", options.sandboxing.sandbox),

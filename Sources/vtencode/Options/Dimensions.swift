@@ -34,7 +34,7 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
   /// Why the size is not possible and which sizes are; nil if it is possible.
   var refusal: String? {
     guard Self.allowed.contains(width), Self.allowed.contains(height) else {
-      return "width and height go from \(Self.allowed.lowerBound) to \(Self.allowed.upperBound)"
+      return "width and height must be from \(Self.allowed.lowerBound) to \(Self.allowed.upperBound)"
     }
     guard width % 2 == 0, height % 2 == 0 else {
       return "both must be even; try \(width & ~1)x\(height & ~1)"

@@ -22,7 +22,7 @@ struct EffortOption: ParsableArguments {
       throw ValidationError("--speed is the former name of --effort; give one of them.")
     }
     if let value, !(0...9).contains(value) {
-      throw ValidationError("--effort goes from 0 (fastest) to 9 (best); \(value) is outside.")
+      throw ValidationError("--effort must be from 0 (fastest) to 9 (best), not \(value).")
     }
   }
 }

@@ -104,11 +104,11 @@ struct EncodingOptions: ParsableArguments {
         "--sandbox cannot be combined with a screen or a camera, which require access to the system.")
     }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
-      throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+      throw ValidationError("--bitrate must be from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }
     if let quality {
       guard quality >= 0, quality <= 1 else {
-        throw ValidationError("--quality goes from 0 to 1; try --quality 0.6.")
+        throw ValidationError("--quality must be from 0 to 1; try --quality 0.6.")
       }
     }
     let rateOptions = [bitrate != nil ? "--bitrate" : nil, quality != nil ? "--quality" : nil]

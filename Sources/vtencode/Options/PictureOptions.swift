@@ -45,7 +45,7 @@ struct PictureOptions: ParsableArguments {
     }
     try checkRange("--frames", frames, in: 1...Int(Int32.max))
     if let framesPerSecond, !(framesPerSecond >= 0.1 && framesPerSecond <= 1000) {
-      throw ValidationError("--frame-rate goes from 0.1 to 1000.")
+      throw ValidationError("--frame-rate must be from 0.1 to 1000.")
     }
   }
 }
@@ -55,5 +55,5 @@ struct PictureOptions: ParsableArguments {
 func checkRange(_ name: String, _ value: Int?, in range: ClosedRange<Int>) throws {
   guard let value, !range.contains(value) else { return }
   throw ValidationError(
-    "\(name) goes from \(range.lowerBound) to \(range.upperBound); \(value) is outside.")
+    "\(name) must be from \(range.lowerBound) to \(range.upperBound), not \(value).")
 }

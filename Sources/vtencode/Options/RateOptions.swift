@@ -29,13 +29,13 @@ struct RateOptions: ParsableArguments {
   func validate() throws {
     if let maxRate {
       guard BitRate.allowed.contains(maxRate.bitsPerSecond) else {
-        throw ValidationError("--max-rate goes from 1k to 1000M (bits a second); try --max-rate 4500k.")
+        throw ValidationError("--max-rate must be from 1k to 1000M (bits a second); try --max-rate 4500k.")
       }
       if cbr { throw ValidationError("--cbr already limits the rate; leave --max-rate out.") }
     }
     if let buffer {
       guard buffer >= 0.1, buffer <= 60 else {
-        throw ValidationError("--buffer goes from 0.1 to 60 seconds.")
+        throw ValidationError("--buffer must be from 0.1 to 60 seconds.")
       }
       guard cbr || maxRate != nil else {
         throw ValidationError(

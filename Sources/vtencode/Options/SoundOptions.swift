@@ -32,7 +32,7 @@ struct SoundOptions: ParsableArguments {
     }
     if let audioBitrate, !(8_000...1_024_000).contains(audioBitrate.bitsPerSecond) {
       throw ValidationError(
-        "--audio-bitrate goes from 8k to 1024k (bits a second); try --audio-bitrate 128k.")
+        "--audio-bitrate must be from 8k to 1024k (bits a second); try --audio-bitrate 128k.")
     }
   }
 }

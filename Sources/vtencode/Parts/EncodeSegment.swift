@@ -60,7 +60,7 @@ struct EncodeSegment: AsyncParsableCommand {
   func validate() throws {
     if let threads, !EncoderOptions.threadCounts.contains(threads) {
       throw ValidationError(
-        "--threads goes from 1 to \(EncoderOptions.threadCounts.upperBound); \(threads) is outside.")
+        "--threads must be from 1 to \(EncoderOptions.threadCounts.upperBound), not \(threads).")
     }
   }
 

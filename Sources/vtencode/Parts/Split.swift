@@ -46,10 +46,10 @@ struct Split: AsyncParsableCommand {
       throw ValidationError("--segments and --segment-duration exclude each other; give one of them.")
     }
     if let segments, !(1...PartFolder.maxSegments).contains(segments) {
-      throw ValidationError("--segments goes from 1 to \(PartFolder.maxSegments).")
+      throw ValidationError("--segments must be from 1 to \(PartFolder.maxSegments).")
     }
     if let segmentDuration, !(segmentDuration >= 0.5 && segmentDuration <= 86_400) {
-      throw ValidationError("--segment-duration goes from 0.5 seconds to a day.")
+      throw ValidationError("--segment-duration must be from 0.5 seconds to a day.")
     }
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.reports.psnr),

@@ -62,7 +62,7 @@ extension MovieSource {
         throw Failure(
           sounds.isEmpty
             ? "'\(name)' has no sound; leave --audio-track out"
-            : "'\(name)' has \(Wording.plural(sounds.count, "sound track")); --audio-track goes from 1 to "
+            : "'\(name)' has \(Wording.plural(sounds.count, "sound track")); --audio-track must be from 1 to "
               + "\(sounds.count)", status: 64)
       }
       source.sounds = [sound]

@@ -83,13 +83,13 @@ struct Play: AsyncParsableCommand {
       throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if let frames, !(1...Int(Int32.max)).contains(frames) {
-      throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
+      throw ValidationError("--frames must be from 1 to \(Int32.max), not \(frames).")
     }
     guard speed.isFinite, (0.1...16).contains(speed) else {
-      throw ValidationError("--speed goes from 0.1 to 16.")
+      throw ValidationError("--speed must be from 0.1 to 16.")
     }
     if let frameRate = picture.frameRate, !(0.1...1000).contains(frameRate) {
-      throw ValidationError("--frame-rate goes from 0.1 to 1000.")
+      throw ValidationError("--frame-rate must be from 0.1 to 1000.")
     }
     if terminal, fullScreen || picture.noBar {
       throw ValidationError(

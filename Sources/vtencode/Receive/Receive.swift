@@ -230,7 +230,7 @@ struct ReceiveOptions: ParsableArguments {
       throw ValidationError("--overwrite requires --out or --snapshot.")
     }
     if let frames = recording.frames, !(1...Int(Int32.max)).contains(frames) {
-      throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
+      throw ValidationError("--frames must be from 1 to \(Int32.max), not \(frames).")
     }
   }
 

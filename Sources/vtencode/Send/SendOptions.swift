@@ -80,7 +80,7 @@ struct SendOptions: ParsableArguments {
       }
     ) { "--sound records sound, which \($0) does not send; leave one of them out." }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
-      throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+      throw ValidationError("--bitrate must be from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }
     try dimensions?.validate()
     try check("--max-qp", encoding.maxQp, 1...51)
@@ -102,7 +102,7 @@ struct SendOptions: ParsableArguments {
     try check("--mtu", losses.mtu, 200...1400)
     try check("--frames", length.frames, 1...Int(Int32.max))
     guard (0.1...10).contains(losses.wait?.value ?? 1) else {
-      throw ValidationError("--wait goes from 100ms to 10s.")
+      throw ValidationError("--wait must be from 100ms to 10s.")
     }
   }
 
@@ -183,6 +183,6 @@ struct SendOptions: ParsableArguments {
   private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
     guard let value, !range.contains(value) else { return }
     throw ValidationError(
-      "\(name) goes from \(range.lowerBound) to \(range.upperBound); \(value) is outside.")
+      "\(name) must be from \(range.lowerBound) to \(range.upperBound), not \(value).")
   }
 }

@@ -18,7 +18,7 @@ final class TestPictures: CallPictures {
     /// Why pictures of this size cannot be generated; nil if they can.
     static func refusal(of size: Dimensions) -> String? {
       guard sides.contains(size.width), sides.contains(size.height) else {
-        return "width and height go from \(sides.lowerBound) to \(sides.upperBound)"
+        return "width and height must be from \(sides.lowerBound) to \(sides.upperBound)"
       }
       return size.refusal
     }

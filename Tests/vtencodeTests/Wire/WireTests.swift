@@ -397,7 +397,8 @@ import TestSupport
       ["send", "test:", "--to", "127.0.0.1:\(port)", "--sdp", "/nowhere/a.sdp"], "does not exist")
     try expectFailure(["send", "test:", "--to", "nobody.invalid:5004"], "no host")
     try expectFailure(["send", "test:", "--to", "5004"], "host and a port", status: 64)
-    try expectFailure(["send", "test:1x1", "--to", "127.0.0.1:5004"], "width and height go from", status: 64)
+    try expectFailure(
+      ["send", "test:1x1", "--to", "127.0.0.1:5004"], "width and height must be from", status: 64)
     try expectFailure(["receive", "--listen", "70000"], "listen", status: 64)
     for (options, word) in [
       (["--play", "--terminal"], "exclude each other"), (["--full-screen"], "requires --play"),
