@@ -7,7 +7,7 @@ import VideoEncoding
 @Suite("Weighted prediction")
 struct WeightedPredictionTests {
   /// Random weights of the reference pictures of a stream, all with the same denominators.
-  private static func weights(seed: UInt64) -> (_ list: Int, _ index: Int) -> ReferenceWeight {
+  static func weights(seed: UInt64) -> (_ list: Int, _ index: Int) -> ReferenceWeight {
     var g = SeededGenerator(seed: seed)
     let lumaShift = Int32.random(in: 0...7, using: &g)
     let chromaShift = Int32.random(in: 0...7, using: &g)
@@ -18,11 +18,18 @@ struct WeightedPredictionTests {
       let offset = isWide ? Int32.random(in: -128...127, using: &g) : .random(in: -9...9, using: &g)
       return .init(weight: 1 << shift + delta, offset: offset)
     }
+    /// A weight and an offset whose delta_chroma_offset is in its range, -512...511 (7.4.7.3).
+    func chromaComponent() -> ReferenceWeight.Component {
+      while true {
+        let made = component(chromaShift)
+        if (-512...511).contains(made.offset - 128 + (128 * made.weight) >> chromaShift) { return made }
+      }
+    }
     return { _, _ in
       var weight = ReferenceWeight(lumaShift: lumaShift, chromaShift: chromaShift)
       if Bool.random(using: &g) { weight.luma = component(lumaShift) }
-      if Bool.random(using: &g) { weight.cb = component(chromaShift) }
-      if Bool.random(using: &g) { weight.cr = component(chromaShift) }
+      if Bool.random(using: &g) { weight.cb = chromaComponent() }
+      if Bool.random(using: &g) { weight.cr = chromaComponent() }
       return weight
     }
   }
