@@ -224,7 +224,7 @@ public final class HEVCEncoder {
   /// look-ahead.
   public var lastReferences: [UInt64] { lowLatency?.lastReferences ?? [] }
 
-  // MARK: - Passes, with a look-ahead
+  // MARK: - Passes and joined streams, with a look-ahead
 
   /// The statistics of this pass for the next one, if `keepsStatistics` is set: those of the
   /// pictures coded so far, without those that `takeStatistics` has returned. Empty with zero
@@ -241,4 +241,13 @@ public final class HEVCEncoder {
 
   /// Returns the statistics since the last call, and empties `statistics`.
   package func takeStatistics() -> PassStatistics { lookAhead?.takeStatistics() ?? statistics }
+
+  /// Sets the time of the first picture, for streams that are joined at a constant rate; it has no
+  /// effect on others. It must be called before the first picture.
+  /// - Parameter seconds: the time in seconds since the beginning of the joined movie.
+  public func begin(at seconds: Double) { lookAhead?.begin(at: seconds) }
+
+  /// The bits that the decoder's buffer lacks, after the last picture, of the fullness that joined
+  /// streams have agreed upon; 0 unless a picture could not be made small enough.
+  public var bufferMiss: Double { lookAhead?.bufferMiss ?? 0 }
 }

@@ -149,6 +149,9 @@ struct AccessUnitWriter: ~Copyable {
       append(.prefixSEI, temporalID: layer) { period.write(to: &$0, hrd: messages.hrd) }
     }
     append(.prefixSEI, temporalID: layer) { messages.timing.write(to: &$0, hrd: messages.hrd) }
+    if messages.isJoinable {
+      append(.prefixSEI, temporalID: layer) { HEVCJoinedTiming.writeFiller(to: &$0) }
+    }
   }
 
   /// Appends a filler data NAL unit (7.3.2.8).

@@ -141,8 +141,9 @@ extension HEVCEncoderConfiguration {
         + "response to a new scene, intra refresh, the effort and measurement"
     case .lookAhead:
       same.lookAhead.rate = new.lookAhead.rate
-      // The HRD parameters in the stream cannot change: neither the buffer nor cbr_flag.
-      if !lookAhead.writesBufferTiming {
+      // The HRD parameters in the stream cannot change, nor what joined streams agree upon: neither
+      // the buffer nor whether its rate is constant.
+      if !hasPromisedBuffer {
         same.lookAhead.buffer = new.lookAhead.buffer
       } else if lookAheadSettings.isConstantRate || new.lookAheadSettings.isConstantRate {
         same.lookAhead.rate = lookAhead.rate

@@ -54,6 +54,18 @@ extension HEVCEncoderConfiguration {
     /// was coded before, from one IDR picture to the next; nil: they are a stream of their own. It
     /// replaces the stream's average, but the level stays that of the stream.
     public var partRate: Int?
+    /// Whether another stream comes before this one, where several that are encoded independently
+    /// are joined.
+    ///
+    /// All of them have one buffer and agree on its fullness at a join, which is the fullness that
+    /// it begins with (`Buffer.initialFullness`).
+    public var hasFramesBefore = false
+    /// Whether another stream follows this one, where several are joined.
+    ///
+    /// The buffer then holds at least the agreed fullness when the next stream's first frame is
+    /// removed. With a constant rate it holds exactly that, plus the part of a byte that has
+    /// arrived by then (`HEVCEncoder.begin(at:)`).
+    public var hasFramesAfter = false
 
     /// Creates options with their defaults: a quality of QP 24.
     public init() {}
@@ -78,6 +90,12 @@ extension HEVCEncoderConfiguration {
   /// pyramid one that is no longer referred to but not shown yet (sps_max_dec_pic_buffering_minus1
   /// + 1). A B picture that is no reference is shown as soon as it is decoded (C.5.2.3).
   var decodedPictureCount: Int { maximumReferences + 1 + (hasPyramid ? 1 : 0) }
+
+  /// Whether the stream shares its buffer with a stream before or after it.
+  var isJoined: Bool { lookAheadSettings.isJoined }
+  /// Whether others rely on the buffer, since the stream describes it or other streams share it. No
+  /// picture may then take more bits than the buffer holds, nor may the buffer change.
+  var hasPromisedBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
 
   /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples
   /// have QPs of their own.
@@ -126,6 +144,17 @@ extension HEVCEncoderConfiguration {
           Double(buffer.size) <= Double(buffer.maximumRate) * BufferClock.longestBuffer,
           "A buffer that takes more than \(BufferClock.longestBuffer) seconds to fill cannot be described.")
       }
+    }
+    if isJoined, let buffer = options.buffer {
+      try require(options.partRate == nil, "A part of a stream is not joined to another stream.")
+      try require(
+        !options.hasFramesAfter || options.frames > 0,
+        "What the buffer holds at the end of a stream that others follow takes a look-ahead.")
+      try require(
+        Double(buffer.size) * buffer.initialFullness
+          >= Double(buffer.maximumRate) * JoinedBuffer.fewestFrames / frameRate,
+        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least "
+          + "where one begins.")
     }
     try require(
       (0...250).contains(options.frames), "A look-ahead of \(options.frames) frames is not in 0...250.")

@@ -55,6 +55,8 @@ extension HEVCEncoderConfiguration {
     settings.adaptiveQuantisation = options.adaptiveQuantisation
     settings.expectedDuration = options.expectedDuration
     settings.partRate = options.partRate
+    settings.hasFramesBefore = options.hasFramesBefore
+    settings.hasFramesAfter = options.hasFramesAfter
     return settings
   }
 }

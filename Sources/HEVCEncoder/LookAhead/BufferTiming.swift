@@ -72,6 +72,8 @@ struct BufferTiming {
     /// The buffering period message; nil unless the picture is a key frame.
     var period: HEVCBufferingPeriod?
     var timing = HEVCPictureTiming()
+    /// Whether a program that joins streams will set delays of these messages (`HEVCJoinedTiming`).
+    var isJoinable = false
     /// The lengths of their fields.
     var hrd: HEVCHypotheticalDecoder.Common
   }

@@ -20,10 +20,11 @@ extension LookAheadEncoder {
       lead += queue.decodeInterval(codingIndex: UInt64(index), depth: reorderingDepth).seconds
     }
     let isLeading = plan.header.nal.type == .raslN || plan.header.nal.type == .raslR
-    let messages = timing.next(
+    var messages = timing.next(
       BufferTiming.Picture(
         isKey: plan.isKeyFrame, isDiscardable: isLeading || !plan.isReference, shown: picture.shown,
         fullness: planner.rateControl.buffer?.fullness ?? 0), lead: lead)
+    messages.isJoinable = codedCount == 0 && configuration.lookAhead.hasFramesBefore
     self.timing = timing
     return messages
   }
@@ -40,6 +41,12 @@ extension LookAheadEncoder {
       let most = planner.rateControl.most(isLast: isLast, seconds: seconds)
     else { return 0 }
     let lost = buffer.excess(over: most, removing: Double(output.bits), seconds: seconds)
+    if isLast, most < buffer.size {
+      // The agreed fullness at a join is reached exactly, since it differs by whole bytes
+      // (`JoinedBuffer`).
+      let bytes = Int(min(max(lost, 0), buffer.size) / 8 + 0.5)
+      return bytes < 8 ? 0 : appendFiller(bytes)
+    }
     // A filler data NAL unit has 8 bytes or more with framing, header, a byte of payload and the
     // trailing bits. Rounding up takes the difference from bits that arrive later. Rounding down
     // would let the fractions of a byte sum up over a stream and overflow the buffer.
@@ -49,8 +56,15 @@ extension LookAheadEncoder {
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
     let fitting = Int(max(room, 0) / 8)
     guard lost > 0, fitting >= 8 else { return 0 }
+    return appendFiller(min(bytes, fitting))
+  }
+
+  /// Appends filler data NAL units.
+  /// - Parameter bytes: their size with framing and headers, 8 or more.
+  /// - Returns: the number of bytes appended.
+  private func appendFiller(_ bytes: Int) -> Int {
     let before = output.count
-    for size in FillerSizes(min(bytes, fitting)) { output.appendFiller(bytes: size, temporalID: 0) }
+    for size in FillerSizes(bytes) { output.appendFiller(bytes: size, temporalID: 0) }
     return output.count - before
   }
 
@@ -69,11 +83,11 @@ extension LookAheadEncoder {
     guard planner.rateControl.isLimited, let room = planned.room else { return planned.qp }
     var qp = planned.qp
     var attempts = 0
-    // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits
-    // or the stream describes the buffer.
+    // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits,
+    // the stream describes the buffer or other streams share it.
     let cap = Double(configuration.maximumQP)
     let givesWay =
-      cap < 51 && configuration.dataRateLimits.isEmpty && !configuration.lookAhead.writesBufferTiming
+      cap < 51 && configuration.dataRateLimits.isEmpty && !configuration.hasPromisedBuffer
     while Double(output.bits) > room, attempts < 5 {
       if givesWay, qp >= cap { break }
       attempts += 1

@@ -22,7 +22,7 @@ final class LookAheadEncoder: EncodingStrategy {
   var output: AccessUnitWriter
   /// The contents of the messages on the decoder's buffer; nil where the stream has none.
   var timing: BufferTiming?
-  /// Rounds durations to the clock ticks of `timing`.
+  /// Rounds durations to clock ticks; nil where nothing counts in ticks.
   private var rounding: TickRounding?
   /// Chooses the effort of each picture by the encoding time.
   private var effortControl: EffortControl
@@ -43,6 +43,8 @@ final class LookAheadEncoder: EncodingStrategy {
   /// The seconds that the pre-analysis of the newest picture took, until they are added to the
   /// encoding time of a frame.
   private var preAnalysisTime = 0.0
+  /// See `HEVCEncoder.bufferMiss`.
+  private(set) var bufferMiss = 0.0
   /// The number of pictures that were coded again to fit the buffer; for tests.
   var recodedPictures = 0
   let reorderingDepth: Int
@@ -83,14 +85,16 @@ final class LookAheadEncoder: EncodingStrategy {
     let analysis = LookAheadPreAnalysis(
       geometry, kernels: coder.videoKernels, threads: 1,
       readsBrightness: configuration.allowsWeightedPrediction)
+    timing = BufferTiming(sets.sps, configuration.lookAhead.buffer)
+    let tick = timing?.clock.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
+    rounding = timing != nil || configuration.isJoined ? TickRounding(tick: tick) : nil
+    let settings = configuration.lookAheadSettings
     planner = LookAheadPlanner(
-      configuration.lookAheadSettings, frames: configuration.lookAhead.frames,
+      settings, frames: configuration.lookAhead.frames,
       queue: LookAheadQueue(
         geometry, analysis: analysis, weighs: configuration.allowsWeightedPrediction,
         keepsSourceTypes: false),
-      pass: pass)
-    timing = BufferTiming(sets.sps, configuration.lookAhead.buffer)
-    rounding = timing.map { TickRounding(tick: $0.clock.tick) }
+      pass: pass, joined: JoinedBuffer(settings, tick: tick, macroblocks: geometry.macroblockCount))
     order = StreamOrder(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
@@ -138,6 +142,13 @@ final class LookAheadEncoder: EncodingStrategy {
   }
 
   // MARK: - Encoding
+
+  /// Sets the time of the first picture; see `HEVCEncoder.begin(at:)`.
+  func begin(at seconds: Double) {
+    guard codedCount == 0, seconds.isFinite else { return }
+    planner.rateControl.begin(at: seconds)
+    rounding?.begin(at: seconds)
+  }
 
   /// Adds a picture; see `HEVCEncoder.encode`.
   func encode(
@@ -241,6 +252,7 @@ final class LookAheadEncoder: EncodingStrategy {
     if planner.rateControl.isLimited {
       planner.rateControl.remove(bits: Double(properties.bits), seconds: interval.seconds)
     }
+    if planned.isLast { bufferMiss = planner.rateControl.miss }
     properties.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     effortControl.record(seconds: properties.encodeTime + preAnalysisTime, interval: picture.duration)
     preAnalysisTime = 0

@@ -126,7 +126,7 @@ struct BufferTimingTests {
   }
 
   /// Recomputes the arrival and the removal of each access unit, and the output of each picture.
-  private static func check(
+  static func check(
     _ traced: TracedHeaders, _ frames: [Frame], _ durations: [Double], isConstant: Bool, _ context: String
   ) throws {
     func one(_ name: String) throws -> Double { Double(try #require(traced[name].last, "\(name)")) }

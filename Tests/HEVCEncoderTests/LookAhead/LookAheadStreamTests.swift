@@ -20,14 +20,17 @@ struct LookAheadStreamTests {
     var weightedPictures = 0
     /// The number of frames by which a frame is output late.
     var depth = 0
+    /// The bits by which the buffer misses what joined streams agree upon.
+    var bufferMiss = 0.0
 
     /// Encodes pictures.
     /// - Parameters:
+    ///   - from: the number of the content's picture that is the first one.
     ///   - options: the options of a picture.
     ///   - completes: whether all pictures up to this one are asked for once it is added.
     ///   - prepare: is called with the encoder before the first picture.
     init(
-      _ configuration: HEVCEncoderConfiguration, _ content: Content, pictures: Int,
+      _ configuration: HEVCEncoderConfiguration, _ content: Content, pictures: Int, from: Int = 0,
       options: (Int) -> HEVCFrameOptions = { _ in HEVCFrameOptions() },
       completes: (Int) -> Bool = { _ in false },
       prepare: (HEVCEncoder) -> Void = { _ in }
@@ -43,11 +46,12 @@ struct LookAheadStreamTests {
             reconstruction: RandomStreamTests.reconstruction(encoder)))
       }
       for n in 0..<pictures {
-        try content.withSource(n) { try encoder.encode($0, options: options(n), output: add) }
+        try content.withSource(from + n) { try encoder.encode($0, options: options(n), output: add) }
         if completes(n) { encoder.complete(through: UInt64(n), output: add) }
       }
       encoder.flush(output: add)
       weightedPictures = encoder.weightedPictures
+      bufferMiss = encoder.bufferMiss
       self.frames = frames
     }
 
