@@ -200,7 +200,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case effort
   /// Frames that the receiver has lost are no longer referred to.
   case referenceInvalidation
-  /// A refresh by intra macroblocks, column by column, in place of key frames.
+  /// A gradual refresh by intra blocks, over and over, in place of key frames
+  /// (``LowLatencyRequest/intraRefreshPeriod``).
   case intraRefresh
   /// A NAL unit before each slice that gives its temporal layer.
   case layerPrefix

@@ -16,7 +16,8 @@ public enum HEVCCodec {
     var description = describe(lowLatencyEncoderID, name: "OpenVideoToolbox, low latency")
     description.isLowLatency = true
     description.features.formUnion([
-      .temporalLayers, .longTermReferences, .referenceInvalidation, .frameDropping, .stillQualityLimit,
+      .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .frameDropping,
+      .stillQualityLimit,
     ])
     return description
   }

@@ -139,6 +139,7 @@ extension HEVCEncoderConfiguration {
     // Layers may come and go without a new stream.
     lowLatency.allowsNonReferenceFrames = true
     lowLatency.temporalLayers = 2
+    lowLatency.intraRefreshPeriod = call.intraRefreshPeriod
     guard call.enablesLongTermReferences else { return }
     if maximumReferences < 2 {
       guard c.referenceFrameCount == 0 else {

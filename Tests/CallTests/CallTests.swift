@@ -111,9 +111,10 @@ import VideoToolbox
     #expect(far.requestedPackets <= 24 && far.requests > 0)
   }
 
-  @Test("Intra refresh shows damage, and heals without a word")
-  func intraRefresh() throws {
+  @Test("Intra refresh shows damage, and heals without a word", arguments: Codec.allCases)
+  func intraRefresh(codec: Codec) throws {
     let record = try CallPlan.small(.intraRefresh, frames: 150) {
+      $0.codec = codec
       $0.intraRefreshFrames = 10
       $0.link.loss = .random(0.01)
       $0.seed = 7

@@ -165,6 +165,16 @@ import Testing
     ("--bandwidth", ["call", "x", "--bandwidth", "0s:1M,,2s:1M"], "0s:1500k,4s:500k"),
     ("--bottleneck", ["call", "x", "--layers", "2", "--bottleneck", "5"], "1k to 1000M"),
     ("--rate-steps", ["conferencing", "x", "--rate-steps", "2s"], "2s:500k"),
+    ("--intra-refresh", ["conferencing", "x", "--intra-refresh", "1"], "2 to 1000"),
+    (
+      "--intra-refresh-frames",
+      ["send", "x", "--to", "pc.local:5004", "--recovery", "intra-refresh", "--intra-refresh-frames", "1001"],
+      "2 to 1000"
+    ),
+    (
+      "--intra-refresh-frames", ["send", "x", "--to", "pc.local:5004", "--intra-refresh-frames", "20"],
+      "--recovery intra-refresh"
+    ),
     ("--dimensions", ["transcoding", "x", "--dimensions", "640"], "width and height"),
     ("--listen", ["receive", "--listen", "::1:5004"], "[::1]:5004"),
     ("--to", ["send", "x", "--to", "pc.local"], "pc.local:5004"),

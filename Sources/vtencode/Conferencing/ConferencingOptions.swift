@@ -40,6 +40,13 @@ struct CallModeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Frames in which a gradual intra refresh passes over the picture, over and over, 2 to 1000. (Only with the "
+        + "package's own encoder.)",
+      valueName: "n"))
+  var intraRefresh: Int?
+
+  @Option(
+    help: ArgumentHelp(
       "Changes of the bit rate, each as time:rate, such as 2s:500k,4s:1500k.", valueName: "steps"),
     transform: RateSteps.reading(
       or: "it takes rates from 1k to 1000M with their times, such as 2s:500k,4s:1500k"))
@@ -61,6 +68,9 @@ struct CallModeOptions: ParsableArguments {
     if let minQp, !(0...51).contains(minQp) { throw ValidationError("--min-qp must be from 0 to 51.") }
     if let minQp, let maxQp, minQp > maxQp {
       throw ValidationError("--min-qp must not be above --max-qp.")
+    }
+    if let intraRefresh, !(2...1000).contains(intraRefresh) {
+      throw ValidationError("--intra-refresh goes from 2 to 1000 frames.")
     }
   }
 }
@@ -100,6 +110,8 @@ struct ConferencingPlan: Sendable {
   var maximumQP: Int?
   var minimumQP: Int?
   var usesLongTermReferences: Bool
+  /// The frames of an intra refresh; nil: there is none.
+  var intraRefreshFrames: Int?
   var rateSteps: RateSteps?
   /// Whether the session computes the error of each frame, for the report.
   var measuresQuality: Bool
@@ -111,6 +123,7 @@ struct ConferencingPlan: Sendable {
     maximumQP = options.calls.maxQp
     minimumQP = options.calls.minQp
     usesLongTermReferences = options.calls.ltr
+    intraRefreshFrames = options.calls.intraRefresh
     rateSteps = options.calls.rateSteps
     measuresQuality = options.report != nil
   }

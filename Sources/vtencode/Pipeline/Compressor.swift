@@ -262,6 +262,9 @@ final class Compressor: @unchecked Sendable {
     if let qp = mode.minimumQP { try set(kVTCompressionPropertyKey_MinAllowedFrameQP, qp, for: "--min-qp") }
     if let qp = mode.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, for: "--max-qp") }
     if mode.usesLongTermReferences { try set(kVTCompressionPropertyKey_EnableLTR, true, for: "--ltr") }
+    if let frames = mode.intraRefreshFrames {
+      try set(kOVTCompressionPropertyKey_IntraRefreshFrameCount, frames, for: "--intra-refresh")
+    }
     if mode.measuresQuality {
       // The report has no chart of the PSNR if the encoder does not compute the error.
       VTSessionSetProperty(

@@ -19,6 +19,12 @@ struct SendLossOptions: ParsableArguments {
   )
   var recovery: RecoveryMode?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --recovery intra-refresh: frames in which a refresh passes over the picture. (default: 30)",
+      valueName: "n"))
+  var intraRefreshFrames: Int?
+
   @Flag(
     inversion: .prefixedNo,
     help:

@@ -100,6 +100,10 @@ struct SendOptions: ParsableArguments {
     }
     try check("--threads", encoding.threads, 1...16)
     try check("--mtu", losses.mtu, 200...1400)
+    try check("--intra-refresh-frames", losses.intraRefreshFrames, 2...1000)
+    if losses.intraRefreshFrames != nil, losses.recovery != .intraRefresh {
+      throw ValidationError("--intra-refresh-frames is for --recovery intra-refresh.")
+    }
     try check("--frames", length.frames, 1...Int(Int32.max))
     guard (0.1...10).contains(losses.wait?.value ?? 1) else {
       throw ValidationError("--wait must be from 100ms to 10s.")

@@ -64,6 +64,7 @@ final class SendRun: @unchecked Sendable {
     settings.maximumQP = options.encoding.maxQp
     settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))
     if recovery == .invalidate { settings.referenceCount = 8 }
+    if let frames = options.losses.intraRefreshFrames { settings.intraRefreshFrames = frames }
     if options.encoding.profile == .high444 {
       settings.profile = kOVTProfileLevel_H264_High444Predictive_AutoLevel
     }

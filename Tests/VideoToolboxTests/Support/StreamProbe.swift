@@ -32,7 +32,10 @@ struct StreamProbe {
   var keyFrames: [Int] { frames.indices.filter { frames[$0]["key_frame"] as? Int == 1 } }
 
   /// The decoded luma, frame after frame.
-  static func decode(_ data: Data, hevc: Bool = false, pixelFormat: String = "gray") throws -> Data {
+  /// - Parameter allowsErrors: Whether ffmpeg may find errors in the stream.
+  static func decode(
+    _ data: Data, hevc: Bool = false, pixelFormat: String = "gray", allowsErrors: Bool = false
+  ) throws -> Data {
     let url = try write(data, hevc: hevc)
     defer { try? FileManager.default.removeItem(at: url) }
     let result = try run(
@@ -42,7 +45,7 @@ struct StreamProbe {
         "rawvideo", "-pix_fmt",
         pixelFormat, "-",
       ])
-    if !result.errors.isEmpty { throw SessionError(status: -1, what: result.errors) }
+    if !result.errors.isEmpty, !allowsErrors { throw SessionError(status: -1, what: result.errors) }
     return result.output
   }
 

@@ -283,6 +283,7 @@ import VideoToolbox
       (kVTCompressionPropertyKey_BaseLayerFrameRateFraction, 0.5 as CFNumber),
       (kVTCompressionPropertyKey_EnableLTR, kCFBooleanTrue),
       (kVTCompressionPropertyKey_MaxAllowedFrameQP, 45 as CFNumber),
+      (kOVTCompressionPropertyKey_IntraRefreshFrameCount, 10 as CFNumber),
     ] as [(CFString, CFTypeRef)] {
       #expect(VTSessionSetProperty(session, key: key, value: value) == noErr, "\(key)")
     }
@@ -297,7 +298,10 @@ import VideoToolbox
   func x265GivesEachFrameAtOnceInLowLatency() throws {
     let id = "org.openvideotoolbox.videoencoder.hevc.x265.lowlatency"
     guard let session = try makeHEVCSession([kVTVideoEncoderSpecification_EncoderID: id]) else { return }
-    for key in [kVTCompressionPropertyKey_BaseLayerFrameRateFraction, kVTCompressionPropertyKey_EnableLTR] {
+    for key in [
+      kVTCompressionPropertyKey_BaseLayerFrameRateFraction, kVTCompressionPropertyKey_EnableLTR,
+      kOVTCompressionPropertyKey_IntraRefreshFrameCount,
+    ] {
       #expect(
         VTSessionSetProperty(session, key: key, value: NSNumber(value: true)) == kVTPropertyNotSupportedErr)
     }
