@@ -50,9 +50,6 @@ extension HEVCEncoder: PictureEngine {
 
   package var codedSize: (width: Int, height: Int) { (configuration.width, configuration.height) }
   package var longTermSlots: Int { configuration.lowLatency.longTermReferences }
-  /// Streams of this encoder are not joined.
-  package func begin(at seconds: Double) {}
-  package var bufferMiss: Double { 0 }
 
   package func encode(
     _ picture: InputPicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void

@@ -29,7 +29,7 @@ public enum HEVCCodec {
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .variableRate,
       .lookAhead, .lookAheadByDefault, .expectedDuration,
-      .constantRate, .bufferTiming,
+      .constantRate, .bufferTiming, .joinedBuffers,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
       SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: configuration.looksAhead))

@@ -56,9 +56,6 @@ extension HEVCEncoderConfiguration {
 
   /// Makes the encoder's configuration for a session with a look-ahead.
   init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
-    guard !c.rate.hasFramesBefore, !c.rate.hasFramesAfter else {
-      throw .invalidConfiguration("joined streams are not supported")
-    }
     try self.init(c)
     let request = try LookAheadRequest(c)
     levelBitRate = 0
@@ -70,6 +67,8 @@ extension HEVCEncoderConfiguration {
     options.rate = request.rate
     options.buffer = request.buffer
     options.writesBufferTiming = c.rate.writesBufferTiming
+    options.hasFramesBefore = c.rate.hasFramesBefore
+    options.hasFramesAfter = c.rate.hasFramesAfter
     options.keyFrameDuration = request.keyFrameDuration
     options.expectedDuration = request.expectedDuration
     options.adaptiveQuantisation = request.adaptiveQuantisation

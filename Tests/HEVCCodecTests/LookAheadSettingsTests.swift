@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("A constant rate has a buffer, which the stream can describe; joined streams are refused")
+  @Test("A constant rate has a buffer, which the stream can describe and joined streams share")
   func constantRate() throws {
     let constant = Self.settings {
       $0.rate.mode = .constant(512_000)
@@ -81,8 +81,13 @@ import Testing
     let made = try HEVCAdapter(constant, looksAhead: true).engine.configuration.lookAhead
     #expect(made.rate == .constant(512_000) && made.buffer?.maximumRate == 512_000)
     #expect(made.writesBufferTiming)
-    #expect(throws: CodecError.self) {
-      try HEVCAdapter(Self.settings { $0.rate.hasFramesAfter = true }, looksAhead: true)
-    }
+    var joined = constant
+    joined.rate.hasFramesBefore = true
+    joined.rate.hasFramesAfter = true
+    let options = try HEVCAdapter(joined, looksAhead: true).engine.configuration.lookAhead
+    #expect(options.hasFramesBefore && options.hasFramesAfter)
+    #expect(options.buffer?.size == made.buffer?.size && options.buffer?.maximumRate == 512_000)
+    // The level is that of the buffer, which all joined streams have.
+    #expect(options.buffer?.decidesLevel == true)
   }
 }

@@ -1,77 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 import CoreMedia
+import ElementaryStream
 import Foundation
 import VideoBitstream
 
-/// Corrects the picture timing SEI messages at joins (H.264, D.1.3). `cpb_removal_delay` counts
-/// clock ticks since the last buffering period, and for a segment's first access unit that period
-/// is in the previous segment.
+/// Corrects the messages on the decoder's buffer at joins: H.264's picture timing message (D.1.3), and
+/// the buffering period and picture timing messages of HEVC (D.3.2, D.3.3). They count clock ticks
+/// since access units that for a segment's first access unit are in the previous segment.
 struct JoinedTiming {
-  private let hrd: H264HypotheticalDecoder
+  /// The lengths of the messages' fields.
+  private enum Fields {
+    case h264(H264HypotheticalDecoder)
+    case hevc(HEVCHypotheticalDecoder.Common)
+  }
+
+  private let fields: Fields
   /// The duration of a clock tick in seconds.
   private let tick: Double
   private let lengthSize: Int
   /// The decode time of the last access unit with a buffering period.
   private var period: CMTime?
+  /// The decode time of the last access unit that is neither a leading picture nor a sub-layer
+  /// non-reference picture; HEVC alone counts from it.
+  private var anchor: CMTime?
 
   /// Nil if the stream has no NAL HRD parameters.
   init?(_ format: CMFormatDescription) {
-    var (pointer, size, header) = (UnsafePointer<UInt8>?.none, 0, Int32(0))
-    guard CMFormatDescriptionGetMediaSubType(format) == kCMVideoCodecType_H264,
-      CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
-        format, parameterSetIndex: 0, parameterSetPointerOut: &pointer, parameterSetSizeOut: &size,
-        parameterSetCountOut: nil, nalUnitHeaderLengthOut: &header) == noErr,
-      let pointer,
-      let sps = try? H264SequenceParameterSet(nalUnit: UnsafeBufferPointer(start: pointer, count: size)),
-      let hrd = sps.vui?.nalHRD, let ticks = sps.vui?.timing?.ticks, ticks.timeScale > 0,
-      ticks.unitsInTick > 0
-    else { return nil }
-    self.hrd = hrd
-    tick = Double(ticks.unitsInTick) / Double(ticks.timeScale)
-    lengthSize = Int(header)
+    let sets = format.parameterSets
+    switch CMFormatDescriptionGetMediaSubType(format) {
+    case kCMVideoCodecType_H264:
+      let unit = sets.first { $0.first.flatMap { H264NALUnitHeader(byte: $0) }?.type == .sequenceParameterSet }
+      guard let sps = unit.flatMap({ try? H264SequenceParameterSet(nalUnit: $0) }),
+        let hrd = sps.vui?.nalHRD, let ticks = sps.vui?.timing?.ticks, ticks.timeScale > 0,
+        ticks.unitsInTick > 0
+      else { return nil }
+      fields = .h264(hrd)
+      tick = Double(ticks.unitsInTick) / Double(ticks.timeScale)
+    case kCMVideoCodecType_HEVC:
+      let unit = sets.first { HEVCNALUnitHeader(of: $0)?.type == .sequenceParameterSet }
+      guard let sps = unit.flatMap({ try? HEVCSequenceParameterSet(nalUnit: $0) }),
+        let timing = sps.vui?.timing, let hrd = timing.hrd?.common, hrd.hasNAL,
+        timing.ticks.timeScale > 0, timing.ticks.unitsInTick > 0
+      else { return nil }
+      fields = .hevc(hrd)
+      tick = Double(timing.ticks.unitsInTick) / Double(timing.ticks.timeScale)
+    default: return nil
+    }
+    lengthSize = format.nalUnitHeaderLength ?? 4
   }
 
-  /// Records a sample, and changes its message if necessary.
+  /// Records a sample, and changes its messages if necessary.
   /// - Parameters:
   ///   - sample: the sample.
   ///   - decoded: its decode time in the whole movie.
   ///   - isFirst: whether it is the first of a segment other than the first one.
   /// - Returns: the changed bytes; nil if the sample stays as it is.
-  /// - Throws: a `Failure` if the message is missing, or if its delay cannot be represented.
+  /// - Throws: a `Failure` if a message is missing, or if a delay cannot be represented.
   mutating func correct(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
-    defer { if SampleAttributes(sample).isKeyFrame { period = decoded } }
-    guard isFirst, let period else { return nil }
-    guard let delay = Int(checking: ((decoded - period).seconds / tick).rounded()) else {
+    var units: [[UInt8]] = []
+    switch fields {
+    case .h264:
+      defer { if SampleAttributes(sample).isKeyFrame { period = decoded } }
+      guard isFirst, let period else { return nil }
+      units = try Self.units(sample)
+      return try changed(&units, removalDelay: ticks(from: period, to: decoded), delta: 0)
+    case .hevc:
+      units = try Self.units(sample)
+      defer { record(units, at: decoded) }
+      guard isFirst, let period, let anchor else { return nil }
+      return try changed(
+        &units, removalDelay: ticks(from: period, to: decoded), delta: ticks(from: anchor, to: decoded))
+    }
+  }
+
+  /// Clock ticks between two decode times.
+  private func ticks(from start: CMTime, to end: CMTime) throws -> Int {
+    guard let ticks = Int(checking: ((end - start).seconds / tick).rounded()) else {
       throw Failure(
         "the plan's segments are further apart than picture timing messages can express; make "
           + "the plan again")
     }
-    guard let bytes = Self.bytes(sample) else { throw Failure("a sample of a segment cannot be read") }
-    var position = bytes.startIndex
-    while position + lengthSize <= bytes.endIndex {
-      let length = bytes[position..<(position + lengthSize)].reduce(0) { $0 << 8 | Int($1) }
-      let unit = (position + lengthSize)..<(position + lengthSize + length)
-      guard length > 0, unit.upperBound <= bytes.endIndex else { break }
-      if let new = H264PictureTiming.replacing(removalDelay: delay, in: bytes[unit], hrd: hrd) {
-        var changed = bytes
-        changed.replaceSubrange(unit, with: new)
-        return changed
-      }
-      position = unit.upperBound
-    }
-    throw Failure(
-      "a segment does not have the buffer timing of its first picture (picture timing message); encode it "
-        + "again with --overwrite")
+    return ticks
   }
 
-  private static func bytes(_ sample: CMSampleBuffer) -> Data? {
-    guard let block = CMSampleBufferGetDataBuffer(sample) else { return nil }
-    var data = Data(count: CMBlockBufferGetDataLength(block))
-    let status = data.withUnsafeMutableBytes { memory -> OSStatus in
-      guard let base = memory.baseAddress else { return kCMBlockBufferBadLengthParameterErr }
-      return CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: memory.count, destination: base)
+  /// Changes the delays in NAL units.
+  /// - Returns: all of them with their lengths.
+  /// - Throws: a `Failure` if a message is missing.
+  private func changed(_ units: inout [[UInt8]], removalDelay: Int, delta: Int) throws -> Data {
+    var isChanged = false
+    switch fields {
+    case .h264(let hrd):
+      for (n, unit) in units.enumerated() where !isChanged {
+        guard let new = H264PictureTiming.replacing(removalDelay: removalDelay, in: unit, hrd: hrd) else {
+          continue
+        }
+        units[n] = new
+        isChanged = true
+      }
+    case .hevc(let hrd):
+      isChanged = HEVCJoinedTiming.set(
+        removalDelay: removalDelay, removalDelayDelta: delta, in: &units, hrd: hrd)
     }
-    return status == noErr ? data : nil
+    guard isChanged else {
+      throw Failure(
+        "a segment does not have the buffer timing of its first picture (picture timing message); encode it "
+          + "again with --overwrite")
+    }
+    var data = Data()
+    for unit in units {
+      for n in (0..<lengthSize).reversed() { data.append(UInt8(truncatingIfNeeded: unit.count >> (8 * n))) }
+      data += unit
+    }
+    return data
+  }
+
+  /// Records what later delays count from.
+  private mutating func record(_ units: [[UInt8]], at time: CMTime) {
+    for unit in units {
+      guard let type = HEVCNALUnitHeader(of: unit)?.type else { continue }
+      if type == .prefixSEI {
+        let messages = SupplementalInformation.messages(nalUnit: unit, headerLength: 2)
+        if messages.contains(where: { $0.type == HEVCBufferingPeriod.payloadType }) { period = time }
+      } else if type.isSlice {
+        if !type.isLeading, !type.isSubLayerNonReference { anchor = time }
+        return
+      }
+    }
+  }
+
+  /// The NAL units of a sample.
+  private static func units(_ sample: CMSampleBuffer) throws -> [[UInt8]] {
+    guard let units = try? sample.nalUnits() else { throw Failure("a sample of a segment cannot be read") }
+    return units.map { [UInt8]($0.data) }
   }
 }

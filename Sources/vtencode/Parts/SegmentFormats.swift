@@ -2,7 +2,7 @@
 import CoreMedia
 import Foundation
 
-/// The format descriptions of the segments, unified if they differ only in their level.
+/// The format descriptions of the segments, unified if they differ only in their level and tier.
 ///
 /// An encoder chooses the lowest level for each segment's rate. Not all players handle a change of
 /// the format description within a movie, so all segments get the highest of their levels.
@@ -12,14 +12,17 @@ struct SegmentFormats: @unchecked Sendable {
 
   /// - Parameter found: the format description of each segment.
   init(_ found: [CMFormatDescription]) {
-    let records = found.map(Self.record)
-    let level = records.compactMap { $0?[3] }.max() ?? 0
-    var made: [Data: CMFormatDescription] = [:]
+    let records = found.map(ConfigurationRecord.init)
+    let level = records.compactMap { $0?.level }.max() ?? 0
+    let isHighTier = records.contains { $0?.isHighTier == true }
+    var made: [[UInt8]: CMFormatDescription] = [:]
     formats = zip(found, records).map { format, record in
-      guard let record, let raised = Self.raise(record, to: level) else { return format }
-      if let known = made[raised] { return known }
-      let new = raised == record ? format : Self.replace(record: raised, in: format) ?? format
-      made[raised] = new
+      guard let record, let raised = record.raised(level: level, isHighTier: isHighTier) else {
+        return format
+      }
+      if let known = made[raised.bytes] { return known }
+      let new = raised.bytes == record.bytes ? format : Self.replace(record: raised, in: format) ?? format
+      made[raised.bytes] = new
       return new
     }
   }
@@ -28,39 +31,13 @@ struct SegmentFormats: @unchecked Sendable {
 
   subscript(segment: Int) -> CMFormatDescription { formats[segment] }
 
-  /// The AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1) of H.264.
-  private static func record(_ format: CMFormatDescription) -> Data? {
-    let atoms =
-      CMFormatDescriptionGetExtension(
-        format, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? [String: Any]
-    guard CMFormatDescriptionGetMediaSubType(format) == kCMVideoCodecType_H264,
-      let record = atoms?["avcC"] as? Data,
-      record.count > 6
-    else { return nil }
-    return Data(record)
-  }
-
-  /// Sets the level in the record and in each of its sequence parameter sets, which have it in
-  /// their fourth byte.
-  private static func raise(_ record: Data, to level: UInt8) -> Data? {
-    var record = record
-    record[3] = level
-    var position = 6
-    for _ in 0..<Int(record[5] & 31) {
-      guard position + 2 <= record.count else { return nil }
-      let length = Int(record[position]) << 8 | Int(record[position + 1])
-      guard length > 3, position + 2 + length <= record.count else { return nil }
-      record[position + 5] = level
-      position += 2 + length
-    }
-    return record
-  }
-
-  private static func replace(record: Data, in format: CMFormatDescription) -> CMFormatDescription? {
+  private static func replace(
+    record: ConfigurationRecord, in format: CMFormatDescription
+  ) -> CMFormatDescription? {
     var extensions = CMFormatDescriptionGetExtensions(format) as? [String: Any] ?? [:]
     let key = kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms as String
     var atoms = extensions[key] as? [String: Any] ?? [:]
-    atoms["avcC"] = record
+    atoms[record.atom] = Data(record.bytes)
     extensions[key] = atoms
     let size = CMVideoFormatDescriptionGetDimensions(format)
     var made: CMFormatDescription?

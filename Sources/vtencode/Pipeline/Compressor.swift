@@ -248,8 +248,9 @@ final class Compressor: @unchecked Sendable {
   /// The error text for an encoder that cannot share a decoder's buffer between segments.
   private static func sharesNoBuffer(_ encoder: String) -> String {
     "\(encoder) cannot keep to one decoder's buffer over several segments, as --cbr and --max-rate require; "
-      + "take the package's own H.264 encoder (no --encoder, --codec avc1), or encode the movie whole (no "
-      + "split, no --jobs), or leave that option out"
+      + "take one of the package's own encoders (--codec avc1 without --encoder, or --encoder "
+      + "org.openvideotoolbox.videoencoder.hevc), or encode the movie whole (no split, no --jobs), or leave "
+      + "that option out"
   }
 
   private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {

@@ -59,12 +59,19 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (["--bitrate", "100k", "--cbr", "--buffer", "0.5"], true),
-    (["--bitrate", "100k", "--cbr", "--buffer", "0.5"], false),
-  ])
-  func segmentsKeepToOneBuffer(limit: [String], says: Bool) throws {
+  /// The encoders of this package that are built in.
+  private static let own: [[String]] = {
+    #if HEVC
+      [[], ["--codec", "hvc1", "--encoder", "org.openvideotoolbox.videoencoder.hevc"]]
+    #else
+      [[]]
+    #endif
+  }()
+
+  @Test(arguments: [true, false], own)
+  func segmentsKeepToOneBuffer(says: Bool, encoder: [String]) throws {
     let folder = try Folder()
+    let limit = ["--bitrate", "100k", "--cbr", "--buffer", "0.5"] + encoder
     let (rate, seconds) = (100_000, 0.5)
     try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25, size: Self.size)
     let options = limit + (says ? ["--buffer-timing"] : [])
@@ -124,7 +131,7 @@ import Testing
       others.append(["--encoder", "org.openvideotoolbox.videoencoder.h264.x264"])
     #endif
     #if X265
-      others.append(["--codec", "hvc1"])
+      others.append(["--encoder", "org.openvideotoolbox.videoencoder.hevc.x265", "--codec", "hvc1"])
     #endif
     return others
   }()
@@ -168,17 +175,18 @@ import Testing
       (["testsrc2", "mandelbrot"], 133_000, 0.5, 3),
       // Half of a segment is busy, and the highest rate is near the average.
       (["mandelbrot", "testsrc2"], 110_000, 0.5, 3),
-    ])
-  func segmentsOfAVariableRateKeepToOneBuffer(halves: [String], highest: Int, seconds: Double, count: Int)
-    throws
-  {
+    ], own)
+  func segmentsOfAVariableRateKeepToOneBuffer(
+    way: (halves: [String], highest: Int, seconds: Double, count: Int), encoder: [String]
+  ) throws {
+    let (halves, seconds, count) = (way.halves, way.seconds, way.count)
     let folder = try Folder()
-    let (rate, highest) = (100_000, highest & ~63)
+    let (rate, highest) = (100_000, way.highest & ~63)
     let parts = halves.map { (source: $0, seconds: Self.frames / 50) }
     try makeMovie(folder.path("in.mp4"), parts)
     let options = [
       "--bitrate", "\(rate)", "--max-rate", "\(highest)", "--buffer", "\(seconds)", "--buffer-timing",
-    ]
+    ] + encoder
     var run = try vtencode(
       folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "\(count)"] + options)
     try #require(run.status == 0, "\(run.complaints)")

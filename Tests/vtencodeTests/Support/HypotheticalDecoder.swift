@@ -2,14 +2,19 @@
 import Foundation
 import Testing
 
-/// The hypothetical reference decoder of H.264's clause C.1 for the pictures of a movie, by what ffmpeg's trace_headers reads in
-/// its sequence parameter set, buffering period and picture timing messages: nothing of this package has a part in it.
+/// The hypothetical reference decoder of H.264's clause C.1 and HEVC's C.2 for the pictures of a movie, by what ffmpeg's
+/// trace_headers reads in its sequence parameter set, buffering period and picture timing messages: nothing of this package has
+/// a part in it.
 struct HypotheticalDecoder {
   struct Unit {
     /// Ticks of 90 kHz; nil where no buffering period begins.
     var period: (delay: Double, offset: Double)?
     /// Clock ticks since the last unit with a buffering period.
     var removalDelay = 0.0
+    /// HEVC: clock ticks since the last unit with `isAnchor`; nil where no buffering period begins.
+    var removalDelayDelta: Double?
+    /// HEVC: whether it is neither a leading picture nor a sub-layer non-reference picture.
+    var isAnchor = false
     /// With framing of four bytes for each NAL unit.
     var bits = 0.0
   }
@@ -38,19 +43,27 @@ struct HypotheticalDecoder {
       guard words.count >= 2 else { continue }
       let name = String(words[1].split(separator: "[")[0])
       values[name] = value
-      guard name == "cpb_removal_delay" else { continue }
-      var unit = Unit(removalDelay: value)
-      if let delay = values.removeValue(forKey: "initial_cpb_removal_delay"),
-        let offset = values.removeValue(forKey: "initial_cpb_removal_delay_offset")
+      if name == "nal_unit_type", value < 32, !units.isEmpty {
+        let type = Int(value)
+        units[units.count - 1].isAnchor = !(6...9 ~= type) && (type > 14 || type % 2 == 1)
+      }
+      let isHEVC = name == "au_cpb_removal_delay_minus1"
+      guard isHEVC || name == "cpb_removal_delay" else { continue }
+      var unit = Unit(removalDelay: isHEVC ? value + 1 : value)
+      if let delay = values.removeValue(forKey: isHEVC ? "nal_initial_cpb_removal_delay" : "initial_cpb_removal_delay"),
+        let offset = values.removeValue(
+          forKey: isHEVC ? "nal_initial_cpb_removal_offset" : "initial_cpb_removal_delay_offset")
       {
         unit.period = (delay, offset)
+        unit.removalDelayDelta = values.removeValue(forKey: "au_cpb_removal_delay_delta_minus1").map { $0 + 1 }
       }
       units.append(unit)
     }
     func one(_ name: String) throws -> Double { try #require(values[name], "no \(name) in \(path)") }
     rate = (try one("bit_rate_value_minus1") + 1) * exp2(6 + (try one("bit_rate_scale")))
     size = (try one("cpb_size_value_minus1") + 1) * exp2(4 + (try one("cpb_size_scale")))
-    tick = try one("num_units_in_tick") / one("time_scale")
+    let prefix = values["vui_time_scale"] == nil ? "" : "vui_"
+    tick = try one(prefix + "num_units_in_tick") / one(prefix + "time_scale")
     isConstant = try one("cbr_flag") == 1
     let sizes = try Probe(path).packets().compactMap { $0.size.flatMap(Int.init) }
     try #require(
@@ -65,6 +78,7 @@ struct HypotheticalDecoder {
     var period = try #require(units.first?.period, "no buffering period at the beginning")
     var begin = 0.0
     var arrived = 0.0
+    var anchor = 0.0
     var times: [(first: Double, last: Double, removal: Double)] = []
     for (n, unit) in units.enumerated() {
       // Nominal removal (C.1.2).
@@ -73,6 +87,10 @@ struct HypotheticalDecoder {
         period = own
         begin = removal
         if n > 0 {
+          // D.3.2 of HEVC.
+          if let delta = unit.removalDelayDelta, abs(anchor + tick * delta - removal) > tick / 2 {
+            complaints.append("unit \(n): \(delta) ticks after the last unit that counts")
+          }
           // What the message says has come in by then (C.3).
           let ticks = (removal - arrived) * 90_000
           if own.delay > (ticks + 1e-4).rounded(.up)
@@ -82,6 +100,7 @@ struct HypotheticalDecoder {
           }
         }
       }
+      if unit.isAnchor { anchor = removal }
       // Arrival (C.1.1).
       let reach = period.delay + (unit.period == nil ? period.offset : 0)
       let first = isConstant ? arrived : max(arrived, removal - reach / 90_000)

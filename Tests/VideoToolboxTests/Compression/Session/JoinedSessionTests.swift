@@ -8,9 +8,18 @@ import VideoToolbox
 @Suite(.serialized) struct JoinedSessionTests {
   private static let own = "org.openvideotoolbox.videoencoder.h264"
 
+  /// The encoders of this package that are built in.
+  private static let encoders: [String] = {
+    #if HEVC
+      [own, "org.openvideotoolbox.videoencoder.hevc"]
+    #else
+      [own]
+    #endif
+  }()
+
   private static func session(_ id: String, _ properties: [CFString: Any]) throws -> VTCompressionSession {
     try makeSession(
-      width: 320, height: 192, specification: [kVTVideoEncoderSpecification_EncoderID: id],
+      id.contains("hevc") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264, width: 320, height: 192, specification: [kVTVideoEncoderSpecification_EncoderID: id],
       properties: properties)
   }
 
@@ -25,9 +34,11 @@ import VideoToolbox
     return status == noErr ? value?.boolValue : nil
   }
 
-  @Test("Both are listed, set and read back until frames come, and false where nobody has set them")
-  func joinPropertiesAreListedAndReadBack() throws {
-    let session = try Self.session(Self.own, [kVTCompressionPropertyKey_ConstantBitRate: 300_000])
+  @Test(
+    "Both are listed, set and read back until frames come, and false where nobody has set them",
+    arguments: encoders)
+  func joinPropertiesAreListedAndReadBack(id: String) throws {
+    let session = try Self.session(id, [kVTCompressionPropertyKey_ConstantBitRate: 300_000])
     var listed: CFDictionary?
     #expect(
       VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &listed) == noErr)
@@ -48,13 +59,14 @@ import VideoToolbox
 
   @Test(
     "What the buffer holds behind the last frame is what the next stream begins with, where one follows",
-    arguments: [true, false], [true, false])
-  func theBufferEndsAsTheNextStreamBegins(isConstant: Bool, isFollowed: Bool) throws {
+    arguments: [(true, true), (true, false), (false, true), (false, false)], encoders)
+  func theBufferEndsAsTheNextStreamBegins(form: (isConstant: Bool, isFollowed: Bool), id: String) throws {
+    let (isConstant, isFollowed) = form
     let (rate, seconds, count) = (300_000, 0.5, 75)
     let size = Double(rate) * seconds
     for hasBefore in [false, true] {
       let session = try Self.session(
-        Self.own,
+        id,
         [
           kVTCompressionPropertyKey_ExpectedFrameRate: 30,
           kVTCompressionPropertyKey_VBVBufferDuration: seconds,
@@ -87,12 +99,12 @@ import VideoToolbox
     }
   }
 
-  @Test("A cap on the QP gives way to what is agreed upon at the end")
-  func aCapOnTheQPGivesWayToWhatIsAgreedUponAtTheEnd() throws {
+  @Test("A cap on the QP gives way to what is agreed upon at the end", arguments: encoders)
+  func aCapOnTheQPGivesWayToWhatIsAgreedUponAtTheEnd(id: String) throws {
     let (rate, seconds) = (300_000, 0.5)
     let size = Double(rate) * seconds
     let session = try Self.session(
-      Self.own,
+      id,
       [
         kVTCompressionPropertyKey_ExpectedFrameRate: 30, kVTCompressionPropertyKey_ConstantBitRate: rate,
         kVTCompressionPropertyKey_VBVBufferDuration: seconds,
@@ -111,8 +123,9 @@ import VideoToolbox
     #expect(abs(held - size * 0.9) < 8, "\(held)")
   }
 
-  @Test("A limit of the data rate holds for windows over joins, whatever the averages are")
-  func aLimitOfTheDataRateHoldsForWindowsOverJoins() throws {
+  @Test(
+    "A limit of the data rate holds for windows over joins, whatever the averages are", arguments: encoders)
+  func aLimitOfTheDataRateHoldsForWindowsOverJoins(id: String) throws {
     let bytes = 50_000
     // Three sessions; the pictures of each change at its end and at its beginning.
     let rates = [150_000, 380_000, 250_000]
@@ -121,7 +134,7 @@ import VideoToolbox
     for (n, rate) in rates.enumerated() {
       let clip = TestClip(width: 320, height: 192, noise: 24, cutEvery: 29)
       let session = try Self.session(
-        Self.own,
+        id,
         [
           kVTCompressionPropertyKey_AverageBitRate: rate, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
           kVTCompressionPropertyKey_DataRateLimits: [bytes, 1.0],
@@ -142,27 +155,29 @@ import VideoToolbox
 
   @Test("Who cannot share a buffer says so, and that nothing follows is no wish")
   func anEncoderThatCannotShareABufferSaysSo() throws {
-    var others = [Self.own + ".lowlatency"]
+    var others = Self.encoders.map { $0 + ".lowlatency" }
     #if X264
       others.append(Self.own + ".x264")
     #endif
-    var sessions = try others.map { try Self.session($0, [:]) }
     #if X265
-      sessions.append(try makeSession(kCMVideoCodecType_HEVC))
+      others.append("org.openvideotoolbox.videoencoder.hevc.x265")
     #endif
-    for session in sessions {
+    for session in try others.map({ try Self.session($0, [:]) }) {
       for key in Self.keys {
         #expect(VTSessionSetProperty(session, key: key, value: kCFBooleanTrue) == kVTPropertyNotSupportedErr)
         #expect(VTSessionSetProperty(session, key: key, value: kCFBooleanFalse) == noErr)
       }
     }
     // There is no end in sight without a look-ahead.
-    let session = try Self.session(
-      Self.own,
-      [
-        kVTCompressionPropertyKey_ConstantBitRate: 300_000, kVTCompressionPropertyKey_MaxFrameDelayCount: 0,
-        kVTCompressionPropertyKey_MoreFramesAfterEnd: true,
-      ])
-    #expect(VTCompressionSessionPrepareToEncodeFrames(session) != noErr)
+    for id in Self.encoders {
+      let session = try Self.session(
+        id,
+        [
+          kVTCompressionPropertyKey_ConstantBitRate: 300_000,
+          kVTCompressionPropertyKey_MaxFrameDelayCount: 0,
+          kVTCompressionPropertyKey_MoreFramesAfterEnd: true,
+        ])
+      #expect(VTCompressionSessionPrepareToEncodeFrames(session) != noErr)
+    }
   }
 }
