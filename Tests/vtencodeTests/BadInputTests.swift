@@ -168,7 +168,9 @@ import Testing
     ("--intra-refresh", ["conferencing", "x", "--intra-refresh", "1"], "2 to 1000"),
     (
       "--intra-refresh-frames",
-      ["send", "x", "--to", "pc.local:5004", "--recovery", "intra-refresh", "--intra-refresh-frames", "1001"],
+      [
+        "send", "x", "--to", "pc.local:5004", "--recovery", "intra-refresh", "--intra-refresh-frames", "1001",
+      ],
       "2 to 1000"
     ),
     (

@@ -30,7 +30,9 @@ struct JoinedTiming {
     let sets = format.parameterSets
     switch CMFormatDescriptionGetMediaSubType(format) {
     case kCMVideoCodecType_H264:
-      let unit = sets.first { $0.first.flatMap { H264NALUnitHeader(byte: $0) }?.type == .sequenceParameterSet }
+      let unit = sets.first {
+        $0.first.flatMap { H264NALUnitHeader(byte: $0) }?.type == .sequenceParameterSet
+      }
       guard let sps = unit.flatMap({ try? H264SequenceParameterSet(nalUnit: $0) }),
         let hrd = sps.vui?.nalHRD, let ticks = sps.vui?.timing?.ticks, ticks.timeScale > 0,
         ticks.unitsInTick > 0

@@ -174,9 +174,10 @@ struct JoinedBufferTests {
 
   @Test("Delays are set in the room of others, and nothing is changed where a message is missing")
   func delays() throws {
-    let hrd = BufferTiming.parameters(
-      HEVCEncoderConfiguration.LookAhead.Buffer(maximumRate: 128_000, size: 350_000), isConstant: true
-    ).common ?? .init()
+    let hrd =
+      BufferTiming.parameters(
+        HEVCEncoderConfiguration.LookAhead.Buffer(maximumRate: 128_000, size: 350_000), isConstant: true
+      ).common ?? .init()
     func unit(_ write: (inout BitWriter) -> Void) -> [UInt8] {
       EmulationPrevention.adding(
         header: HEVCNALUnitHeader(type: .prefixSEI).bytes, payload: BitWriter.bytes(write))

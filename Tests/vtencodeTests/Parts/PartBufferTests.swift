@@ -184,9 +184,10 @@ import Testing
     let (rate, highest) = (100_000, way.highest & ~63)
     let parts = halves.map { (source: $0, seconds: Self.frames / 50) }
     try makeMovie(folder.path("in.mp4"), parts)
-    let options = [
-      "--bitrate", "\(rate)", "--max-rate", "\(highest)", "--buffer", "\(seconds)", "--buffer-timing",
-    ] + encoder
+    let options =
+      [
+        "--bitrate", "\(rate)", "--max-rate", "\(highest)", "--buffer", "\(seconds)", "--buffer-timing",
+      ] + encoder
     var run = try vtencode(
       folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "\(count)"] + options)
     try #require(run.status == 0, "\(run.complaints)")

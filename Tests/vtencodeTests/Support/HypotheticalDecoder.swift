@@ -50,12 +50,15 @@ struct HypotheticalDecoder {
       let isHEVC = name == "au_cpb_removal_delay_minus1"
       guard isHEVC || name == "cpb_removal_delay" else { continue }
       var unit = Unit(removalDelay: isHEVC ? value + 1 : value)
-      if let delay = values.removeValue(forKey: isHEVC ? "nal_initial_cpb_removal_delay" : "initial_cpb_removal_delay"),
+      if let delay = values.removeValue(
+        forKey: isHEVC ? "nal_initial_cpb_removal_delay" : "initial_cpb_removal_delay"),
         let offset = values.removeValue(
           forKey: isHEVC ? "nal_initial_cpb_removal_offset" : "initial_cpb_removal_delay_offset")
       {
         unit.period = (delay, offset)
-        unit.removalDelayDelta = values.removeValue(forKey: "au_cpb_removal_delay_delta_minus1").map { $0 + 1 }
+        unit.removalDelayDelta = values.removeValue(forKey: "au_cpb_removal_delay_delta_minus1").map {
+          $0 + 1
+        }
       }
       units.append(unit)
     }

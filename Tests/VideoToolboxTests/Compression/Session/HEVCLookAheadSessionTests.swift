@@ -97,10 +97,10 @@ import VideoToolbox
     @Test("What the encoder cannot do is refused")
     func refusals() throws {
       let session = try Self.session([:])
-      #expect(
-        VTSessionSetProperty(
-          session, key: kVTCompressionPropertyKey_MoreFramesAfterEnd, value: kCFBooleanTrue)
-          == kVTPropertyNotSupportedErr)
+      for key in [kOVTCompressionPropertyKey_IntraRefreshFrameCount, kVTCompressionPropertyKey_EnableLTR] {
+        #expect(
+          VTSessionSetProperty(session, key: key, value: 1 as CFNumber) == kVTPropertyNotSupportedErr)
+      }
     }
 
     @Test("A constant rate is kept, and the stream can describe the buffer")

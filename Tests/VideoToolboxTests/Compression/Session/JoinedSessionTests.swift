@@ -19,7 +19,8 @@ import VideoToolbox
 
   private static func session(_ id: String, _ properties: [CFString: Any]) throws -> VTCompressionSession {
     try makeSession(
-      id.contains("hevc") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264, width: 320, height: 192, specification: [kVTVideoEncoderSpecification_EncoderID: id],
+      id.contains("hevc") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264, width: 320, height: 192,
+      specification: [kVTVideoEncoderSpecification_EncoderID: id],
       properties: properties)
   }
 
