@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import HEVCEncoder
 import Testing
 import VideoBitstream
+
+@testable import HEVCEncoder
 
 @Suite("Configurations, options and parameter sets")
 struct ConfigurationTests {
@@ -122,5 +123,19 @@ struct ConfigurationTests {
     let high = try HEVCEncoder(configuration: configuration)
     configuration.lowLatency.rateControl = .averageBitRate(1_500_000_000)
     try high.reconfigure(configuration)
+  }
+
+  @Test("The types of a source are kept at fine qualities, where a look-ahead can recognise them")
+  func sourceTypes() {
+    var c = HEVCEncoderConfiguration(width: 64, height: 64)
+    c.lookAhead = HEVCEncoderConfiguration.LookAhead()
+    for (rate, frames, isKept) in [
+      (LookAheadRate.quality(24), 40, true), (.quality(18), 8, true), (.quality(24.5), 40, false),
+      (.quality(20), 7, false), (.constantQP(20), 40, false), (.average(1_000_000), 40, false),
+    ] {
+      c.lookAhead.rate = rate
+      c.lookAhead.frames = frames
+      #expect(c.keepsSourceTypes == isKept, "\(rate), \(frames) frames")
+    }
   }
 }

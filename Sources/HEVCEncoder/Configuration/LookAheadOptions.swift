@@ -91,6 +91,17 @@ extension HEVCEncoderConfiguration {
   /// + 1). A B picture that is no reference is shown as soon as it is decoded (C.5.2.3).
   var decodedPictureCount: Int { maximumReferences + 1 + (hasPyramid ? 1 : 0) }
 
+  /// Whether P and B pictures of a source that was compressed with H.264 remain what they were. It
+  /// pays where the quality comes near that of the source; at lower qualities B pictures everywhere
+  /// take fewer bits.
+  var keepsSourceTypes: Bool {
+    guard case .quality(let qp) = lookAhead.rate, qp <= Self.coarsestForTypes else { return false }
+    return lookAhead.frames >= LookAheadQueue.fewestForTypes
+  }
+
+  /// The quality, as a QP, up to which the types of a source are kept.
+  private static let coarsestForTypes = 24.0
+
   /// Whether the stream shares its buffer with a stream before or after it.
   var isJoined: Bool { lookAheadSettings.isJoined }
   /// Whether others rely on the buffer, since the stream describes it or other streams share it. No

@@ -93,7 +93,7 @@ final class LookAheadEncoder: EncodingStrategy {
       settings, frames: configuration.lookAhead.frames,
       queue: LookAheadQueue(
         geometry, analysis: analysis, weighs: configuration.allowsWeightedPrediction,
-        keepsSourceTypes: false),
+        keepsSourceTypes: configuration.keepsSourceTypes),
       pass: pass, joined: JoinedBuffer(settings, tick: tick, macroblocks: geometry.macroblockCount))
     order = StreamOrder(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
