@@ -27,7 +27,7 @@ final class AudioFileReader {
 
   init(_ url: URL, _ common: AVAudioCommonFormat, isInterleaved: Bool) throws {
     guard url.isFileURL else {
-      throw MediaFileError(.notFound, "\(url.absoluteString) is no file's URL")
+      throw MediaFileError(.notFound, "\(url.absoluteString) is not a file URL")
     }
     var status = stat()
     guard stat(url.path, &status) == 0 else {

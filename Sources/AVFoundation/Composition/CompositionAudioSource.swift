@@ -134,7 +134,8 @@ final class CompositionAudioSource: SampleSource {
       let rate =
         Double(requirements.format.sampleRate) * target.duration.seconds / part.range.duration.seconds
       guard rate.isFinite, (1...384_000).contains(rate.rounded()) else {
-        throw AVError(.operationNotSupportedForAsset, reason: "Sound cannot be scaled so much.")
+        throw AVError(
+          .operationNotSupportedForAsset, reason: "The audio would be scaled by a factor outside 1/64 to 64.")
       }
       own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
     }

@@ -23,7 +23,7 @@ open class AVAssetReaderOutputMetadataAdaptor: NSObject, @unchecked Sendable {
     assetReaderTrackOutput.reader?.fail(
       AVError(
         .fileFailedToParse, reason: "A sample is no timed metadata in boxes, or is damaged.",
-        advice: "Read the track's samples as they are."))
+        advice: "Read the samples of the track without the metadata adaptor."))
     return nil
   }
 }

@@ -72,7 +72,9 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
   }
 
   public var content: CMReadOnlyDataBlockBuffer {
-    guard let data = held.data else { preconditionFailure("checked when it was made") }
+    guard let data = held.data else {
+      preconditionFailure("the initialiser has checked the format description")
+    }
     return CMReadOnlyDataBlockBuffer(unsafeBlockBuffer: data)
   }
 
@@ -112,7 +114,9 @@ extension CMReadySampleBuffer where Content == CMSampleDataReference {
   }
 
   public var content: CMSampleDataReference {
-    guard let reference = held.reference else { preconditionFailure("checked when it was made") }
+    guard let reference = held.reference else {
+      preconditionFailure("the initialiser has checked the format description")
+    }
     return reference
   }
 }

@@ -45,7 +45,9 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
   }
 
   public var content: CVReadOnlyPixelBuffer {
-    guard let image = held.image else { preconditionFailure("checked when it was made") }
+    guard let image = held.image else {
+      preconditionFailure("the initialiser has checked the format description")
+    }
     return CVReadOnlyPixelBuffer(unsafeBuffer: image)
   }
 

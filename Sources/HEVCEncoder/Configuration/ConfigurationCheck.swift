@@ -178,7 +178,8 @@ extension HEVCEncoderConfiguration {
   func check(_ source: HEVCSource) throws {
     guard source.width == width, source.height == height else {
       throw HEVCEncoderError.invalidPicture(
-        "The picture is \(source.width)x\(source.height), the encoder is for \(width)x\(height).")
+        "The picture is \(source.width)x\(source.height), but the encoder is configured for \(width)x\(height)."
+      )
     }
     if case .eightBits(let picture) = source, picture.hasFullChroma {
       throw HEVCEncoderError.invalidPicture("The picture is 4:4:4, and the profile 4:2:0.")

@@ -138,13 +138,14 @@ extension HEVCEncoderConfiguration {
     if let buffer = options.buffer {
       try require(
         buffer.maximumRate >= 1000 && buffer.size >= 1000,
-        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
+        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) bits per second is too small: both must be at least 1,000."
+      )
       try require(
         (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
     }
     if options.writesBufferTiming {
-      try require(options.buffer != nil, "Buffering periods need a buffer.")
-      try require(options.partRate == nil, "A part of a stream has no buffering periods of its own.")
+      try require(options.buffer != nil, "Buffering period SEI messages require a buffer.")
+      try require(options.partRate == nil, "writesBufferTiming is not possible for a part of a stream.")
       if case .constant = options.rate {
         try require(
           options.frames > 0,
@@ -160,12 +161,12 @@ extension HEVCEncoderConfiguration {
       try require(options.partRate == nil, "A part of a stream is not joined to another stream.")
       try require(
         !options.hasFramesAfter || options.frames > 0,
-        "What the buffer holds at the end of a stream that others follow takes a look-ahead.")
+        "A stream that is followed by others in the same buffer requires a look-ahead of at least one frame.")
       try require(
         Double(buffer.size) * buffer.initialFullness
           >= Double(buffer.maximumRate) * JoinedBuffer.fewestFrames / frameRate,
-        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least "
-          + "where one begins.")
+        "The initial fullness of a buffer that joined streams share must be at least "
+          + "\(Int(JoinedBuffer.fewestFrames)) frame intervals at the maximum rate.")
     }
     try require(
       (0...250).contains(options.frames), "A look-ahead of \(options.frames) frames is not in 0...250.")
@@ -176,7 +177,9 @@ extension HEVCEncoderConfiguration {
       decodedPictureCount <= 16,
       "\(maximumReferences) references are not in 1...14 where B pictures refer to B pictures.")
     if let seconds = options.keyFrameDuration {
-      try require(seconds.isFinite && seconds > 0, "Key frames \(seconds) seconds apart cannot be.")
+      try require(
+        seconds.isFinite && seconds > 0,
+        "A key-frame duration of \(seconds) seconds is not positive and finite.")
     }
     try require(
       options.adaptiveQuantisation.isFinite && (0...2).contains(options.adaptiveQuantisation),
@@ -186,7 +189,9 @@ extension HEVCEncoderConfiguration {
         (1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
     }
     if let seconds = options.expectedDuration {
-      try require(seconds.isFinite && seconds > 0, "A stream of \(seconds) seconds cannot be.")
+      try require(
+        seconds.isFinite && seconds > 0,
+        "An expected duration of \(seconds) seconds is not positive and finite.")
     }
   }
 }

@@ -195,7 +195,7 @@ final class LookAheadEncoder: EncodingStrategy {
     plain.duration = options.duration
     guard plain == options else {
       throw HEVCEncoderError.invalidOption(
-        "With a look-ahead a frame takes a key frame, a QP and a duration, and no other option.")
+        "With a look-ahead, only isKeyFrame, qp and duration of a frame's options may be set.")
     }
     try configuration.check(options)
   }

@@ -70,7 +70,7 @@ struct CallModeOptions: ParsableArguments {
       throw ValidationError("--min-qp must not be above --max-qp.")
     }
     if let intraRefresh, !(2...1000).contains(intraRefresh) {
-      throw ValidationError("--intra-refresh goes from 2 to 1000 frames.")
+      throw ValidationError("--intra-refresh must be from 2 to 1000 frames.")
     }
   }
 }

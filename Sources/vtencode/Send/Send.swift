@@ -41,7 +41,7 @@ struct Send: AsyncParsableCommand {
     if options.soundSource.sound != nil { try SoundSourceOption.validate(isSandboxed: sandboxing.sandbox) }
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
       throw ValidationError(
-        "--sandbox is for movies; a screen or a camera needs access to the system, so leave it out.")
+        "--sandbox cannot be combined with a screen or a camera, which require access to the system.")
     }
   }
 

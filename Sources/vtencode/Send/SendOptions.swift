@@ -102,7 +102,7 @@ struct SendOptions: ParsableArguments {
     try check("--mtu", losses.mtu, 200...1400)
     try check("--intra-refresh-frames", losses.intraRefreshFrames, 2...1000)
     if losses.intraRefreshFrames != nil, losses.recovery != .intraRefresh {
-      throw ValidationError("--intra-refresh-frames is for --recovery intra-refresh.")
+      throw ValidationError("--intra-refresh-frames requires --recovery intra-refresh.")
     }
     try check("--frames", length.frames, 1...Int(Int32.max))
     guard (0.1...10).contains(losses.wait?.value ?? 1) else {
