@@ -59,7 +59,8 @@ var targets: [Target] = [
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
   .target(name: "VideoEncoding", dependencies: ["CVideoKernels", "VideoBitstream"]),
   .testTarget(
-    name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CVideoKernels", "KernelTestSupport"]),
+    name: "VideoEncodingTests",
+    dependencies: ["VideoEncoding", "CVideoKernels", "KernelTestSupport", "VideoBitstream"]),
   .target(
     name: "H264Encoder", dependencies: ["CH264Kernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
   .target(

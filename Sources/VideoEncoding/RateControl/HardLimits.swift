@@ -110,9 +110,18 @@ struct HardLimits {
   ///   - frames: for each frame its bits, and the seconds until the next one.
   ///   - margin: the share of a limit that stays unused.
   ///   - reserve: the share of a limit's rate that is left for the frames after them.
-  func allow(_ frames: [(bits: Double, seconds: Double)], margin: Double, reserve: Double) -> Bool {
+  ///   - expected: the bits per second that the frames after them are expected to take, and for how
+  ///     many seconds. Up to `mostExpected` of a limit's rate is left for them, where that is more
+  ///     than `reserve`.
+  func allow(
+    _ frames: [(bits: Double, seconds: Double)], margin: Double, reserve: Double,
+    expected: (rate: Double, seconds: Double) = (0, 0)
+  ) -> Bool {
     limits.allSatisfy { limit in
       let total = Double(limit.bytes) * 8
+      let expectedShare = max(
+        reserve, min(expected.rate * limit.seconds / total, HardLimits.mostExpected))
+      var secondsAfter = 0.0
       let step = limit.seconds / HardLimits.steps
       var now = time
       var used = bits(since: now - limit.seconds)
@@ -132,7 +141,8 @@ struct HardLimits {
           oldest += 1
         }
         guard n < frames.count else {
-          used += total * reserve / HardLimits.steps
+          used += total * (secondsAfter < expected.seconds ? expectedShare : reserve) / HardLimits.steps
+          secondsAfter += step
           if used > total { return false }
           now += step
           continue
@@ -151,6 +161,9 @@ struct HardLimits {
   /// The number of steps in which the time after the last known frame is checked, up to the length
   /// of a window.
   private static let steps = 16.0
+  /// The largest share of a limit's rate that is left for the frames that are only expected: content
+  /// that would exceed the limit for ever makes no frame coarser than the limit itself does.
+  private static let mostExpected = 0.95
   /// The rounding error of sums of durations, in seconds.
   private static let tolerance = 1e-9
 

@@ -104,12 +104,24 @@ extension LookAheadRateControl {
       foresee(upcoming, qp: qp)
       for (n, picture) in upcoming.enumerated() { limitForecast.append((forecast.bits[n], picture.duration)) }
       let fits = limits.allow(
-        limitForecast, margin: LookAheadRateControl.limitMargin, reserve: LookAheadRateControl.limitReserve)
+        limitForecast, margin: LookAheadRateControl.limitMargin, reserve: LookAheadRateControl.limitReserve,
+        expected: expectedBehind(qp))
       if fits { return qp }
       qp += 0.5
     }
     return 51
   }
+
+  /// The bits per second that hard limits leave for the content behind the look-ahead at a QP, and
+  /// for how many seconds. Without them a scene would begin as finely as its first seconds fit into
+  /// an empty window, and starve until those seconds have left it.
+  func expectedBehind(_ qp: Double) -> (rate: Double, seconds: Double) {
+    guard case .average = settings.rate, remaining == nil, !isNearEnd else { return (0, 0) }
+    return (contentRate(qp, horizon: 1) * LookAheadRateControl.limitExpectation, secondsLeft ?? .infinity)
+  }
+  /// The share of the expected bits of the content behind the look-ahead that hard limits leave for
+  /// it: the expectation is rather too high than too low.
+  static let limitExpectation = 0.8
 
   /// Bits that have to be in the buffer behind the look-ahead, where another stream follows in the
   /// same buffer.

@@ -27,6 +27,7 @@ extension LookAheadRateControl {
     isNearEnd = isEnding
     var numbers = [0.0, 0.0, 0.0]
     aheadEvidence = upcoming.reduce(0) { $0 + unseen.evidence(of: $1) }
+    activeSeconds.ahead = upcoming.reduce(0) { $0 + unseen.activeSeconds(of: $1) }
     for i in treeOffsetFraction.indices { treeOffsetFraction[i] = 0 }
     sinceIntra.known = sinceIntra.coded
     for (n, picture) in upcoming.enumerated() {
@@ -65,7 +66,11 @@ extension LookAheadRateControl {
         // A deviation that shows only after the horizon leaves time to correct it.
         horizon = min(expected - elapsed - aheadSeconds, max(LookAheadRateControl.longestHorizon, elapsed))
       } else {
-        horizon = max(1, elapsed * 0.3)
+        // What was saved is spent slowly: it was not needed when it came in, and a scene that
+        // began with all of it would have to become coarser when it is gone.
+        let saved = max(-balance, 0) / max(rate, 1)
+        let spending = LookAheadRateControl.spendingTime
+        horizon = max(1, elapsed * 0.3, min(saved * spending.perSecond, spending.most))
       }
     }
     let wanted = max(rate * (aheadSeconds + horizon) - balance, rate * (aheadSeconds + horizon) * 0.1)
@@ -86,6 +91,11 @@ extension LookAheadRateControl {
     return paced(qp, last: last, isFast: elapsed < 1 || isEnding, count: count)
   }
 
+  /// Where the duration of the stream is not known: the time in seconds within which each second of
+  /// the bit rate that was saved is spent, and the longest time within which all of it is. Savings
+  /// of two seconds thus raise the rate by an eighth for 16 s.
+  private static let spendingTime = (perSecond: 8.0, most: 20.0)
+
   /// Whether the pictures of the look-ahead have little residual, so that they say little of what
   /// follows.
   private var isQuiet: Bool { aheadEvidence < aheadSeconds * 0.5 }
@@ -93,22 +103,33 @@ extension LookAheadRateControl {
   /// Bits that the look-ahead and `horizon` seconds of the content expected behind it would take at
   /// a QP.
   func demand(_ qp: Double, horizon: Double) -> Double {
+    near(qp) + refinement(to: qp) + contentRate(qp, horizon: horizon) * horizon
+  }
+
+  /// Bits per second that the content expected behind the look-ahead would take at a QP.
+  ///
+  /// That is the mean of what was coded and of the look-ahead. Black and still pictures count for a
+  /// share of their time only: what moves after them is expected to go on, and not to stop for as
+  /// long as they lasted. Intra pictures are counted by time, since key frames come by time.
+  /// - Parameters:
+  ///   - qp: the QP.
+  ///   - horizon: the seconds that are meant (`intraFraction`).
+  func contentRate(_ qp: Double, horizon: Double) -> Double {
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
+    // A constant rate makes up for a deviation within the time that its buffer holds.
+    let isConstant = settings.isConstantRate
+    let active = isConstant ? seconds : max(activeSeconds.coded + activeSeconds.ahead, 1e-3)
     let intra = intraFraction(horizon: horizon)
     for kind in kinds.indices {
       let learned = kinds[kind]
       let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset
       // The pictures so far may span too short a time to tell how often key frames come.
-      let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
+      let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : active
       let bits = learned.bits(ahead[kind], qp: own) + learned.bits(learned.residual, qp: own)
       all += (kind == 0 ? intra : 1) * bits / time
     }
-    // A constant rate makes up for a deviation within the time that its buffer holds.
-    if !settings.isConstantRate {
-      all = unseen.rate(observed: all, qp: qp, ahead: aheadEvidence)
-    }
-    return near(qp) + refinement(to: qp) + all * horizon
+    return isConstant ? all : unseen.rate(observed: all, qp: qp, ahead: aheadEvidence)
   }
 
   /// Bits that the pictures of the look-ahead would take at a QP.

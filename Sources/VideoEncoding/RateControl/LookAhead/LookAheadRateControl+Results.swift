@@ -40,6 +40,7 @@ extension LookAheadRateControl {
     let keep = Float(max(1 - picture.duration / LookAheadRateControl.memory, 0.5))
     for i in kinds.indices { kinds[i].residual.counts *= keep }
     contentSeconds = contentSeconds * Double(keep) + picture.duration
+    activeSeconds.coded = activeSeconds.coded * Double(keep) + unseen.activeSeconds(of: picture)
     intraPictures.coded = intraPictures.coded * Double(keep) + (picture.kind == .intra ? 1 : 0)
     sinceIntra.coded = (picture.kind == .intra ? 0 : sinceIntra.coded) + picture.duration
     kinds[kind].residual += picture.residual
@@ -51,9 +52,16 @@ extension LookAheadRateControl {
     elapsed += picture.duration
     // Bits that easy content does not use are not saved up without bound.
     if let rate = settings.targetRate {
-      spent = max(spent, Double(rate) * (elapsed - max(2, elapsed * 0.5)))
+      let saving = LookAheadRateControl.longestSaving
+      let most = secondsLeft == nil ? saving.unknownEnd : saving.knownEnd
+      spent = max(spent, Double(rate) * (elapsed - max(most, elapsed * 0.5)))
     }
   }
+
+  /// The most seconds of the bit rate that are saved up, where that is more than half of what was
+  /// coded: where the end of the stream is known, so that they can be used up by then, and where it
+  /// is not.
+  private static let longestSaving = (knownEnd: 10.0, unknownEnd: 2.0)
 
   /// Corrects the time after the last picture has been shown longer than it was expected to be.
   /// - Parameters:

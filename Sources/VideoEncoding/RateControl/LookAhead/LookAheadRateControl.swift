@@ -99,6 +99,9 @@ package struct LookAheadRateControl {
   var kinds = [TypeStatistics(), TypeStatistics(), TypeStatistics()]
   /// The seconds of video that the sums `TypeStatistics.residual` stand for; they decay likewise.
   var contentSeconds = 0.0
+  /// The same with still pictures counted for a share of their time
+  /// (`UnseenContentModel.activeSeconds(of:)`), and that of the present look-ahead.
+  var activeSeconds = (coded: 0.0, ahead: 0.0)
   /// The number of intra pictures in the sums `TypeStatistics.residual`, which decays likewise, and
   /// in the look-ahead.
   var intraPictures = (coded: 0.0, ahead: 0.0)

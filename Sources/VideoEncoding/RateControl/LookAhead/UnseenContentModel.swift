@@ -22,6 +22,11 @@ struct UnseenContentModel {
   private static let priorSeconds = 1.0
   /// The share of its duration with which a picture without residual counts as evidence.
   private static let minEvidence = 0.1
+  /// The share of its duration with which a picture without residual counts in the mean of the
+  /// pictures so far.
+  private static let stillShare = 0.2
+  /// The share of the bits of typical content from which on a picture does not count as still.
+  private static let stillActivity = 0.005
   /// The share of the bits of typical content from which on a picture counts with its full
   /// duration.
   private static let fullActivity = 0.1
@@ -55,6 +60,16 @@ struct UnseenContentModel {
     let bits = BitModel.usualRatio * BitModel.units(picture.residual, Int(Self.usualQP))
     let activity = bits / max(usualRate * picture.duration, 1)
     return picture.duration * min(max(activity / Self.fullActivity, Self.minEvidence), 1)
+  }
+
+  /// The seconds that a picture counts for in the mean of the stream's pictures that the content
+  /// behind the look-ahead is expected to equal: its duration, or a share of it where it stands
+  /// still. B pictures of slow motion, which have little residual, count in full.
+  func activeSeconds(of picture: PictureForecast) -> Double {
+    let units =
+      BitModel.units(picture.residual, Int(Self.usualQP)) - BitModel.leastUnits(picture.residual)
+    let activity = BitModel.usualRatio * units / max(usualRate * picture.duration, 1)
+    return picture.duration * min(max(activity / Self.stillActivity, Self.stillShare), 1)
   }
 
   /// Adds the evidence of a picture that was coded.
