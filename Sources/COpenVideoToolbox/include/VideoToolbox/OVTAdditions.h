@@ -18,9 +18,12 @@ OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_Effort;
 /// The largest number of threads that the encoder uses, up to 128; this package's own encoder uses
 /// at most 16. 0 (the default) lets it choose from the number of processors. Number.
 OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_ThreadCount;
-/// The number of frames in which intra macroblocks refresh the picture, column by column, over and
-/// over (periodic intra refresh): a receiver recovers from losses without a key frame. 0, the
-/// default, turns it off. Low-latency mode only. Number.
+/// The number of frames, up to 1000, in which intra blocks refresh the picture, over and over
+/// (gradual intra refresh): a receiver recovers from losses, or joins the stream, without a key
+/// frame. H.264 refreshes columns from the left, HEVC rows from the top. A recovery point message
+/// (SEI) marks the frame with which each refresh begins, and pictures are exact from its last frame
+/// on. Frames of the enhancement layer are steps of a refresh in HEVC, in H.264 they are none. 0,
+/// the default, turns it off. Low-latency mode only. Number.
 OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_IntraRefreshFrameCount;
 /// Whether to write a NAL unit of type 14 (prefix NAL unit) before each slice, which tells the
 /// frame's temporal layer to a network that forwards layers. Low-latency mode only. Boolean, false
