@@ -59,8 +59,7 @@ var targets: [Target] = [
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
   .target(name: "VideoEncoding", dependencies: ["CVideoKernels", "VideoBitstream"]),
   .testTarget(
-    name: "VideoEncodingTests",
-    dependencies: ["VideoEncoding", "CVideoKernels", "KernelTestSupport", "VideoBitstream"]),
+    name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CVideoKernels", "KernelTestSupport"]),
   .target(
     name: "H264Encoder", dependencies: ["CH264Kernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
   .target(
