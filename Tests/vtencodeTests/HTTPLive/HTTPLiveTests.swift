@@ -228,7 +228,7 @@ import Testing
       (["--segment-length", "0.1"], "0.5 to 60"), (["--window", "4"], "--playlist window"),
       (["--playlist", "window", "--window", "2"], "3 to 10000"),
       (["--playlist", "window", "--single-file"], "window"),
-      (["--part-length", "0.5"], "streams"), (["--psnr"], "--psnr"), (["--jobs", "2"], "--jobs"),
+      (["--part-length", "0.5"], "--playlist window"), (["--psnr"], "--psnr"), (["--jobs", "2"], "--jobs"),
       (["--target-size", "1M"], "--target-size"), (["--rendition", "640"], "1280x720:2500k"),
       (["--rendition", "641x360"], "even"), (["--rendition", "64x36", "--bitrate", "1M"], "--bitrate"),
       (["--rendition", "64x36:200k,64x36:200k"], "twice"), (["--rendition", "64x36:1"], "1k"),

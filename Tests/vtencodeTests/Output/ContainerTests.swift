@@ -287,7 +287,7 @@ import Testing
       (["--out", "out.gif", "--bitrate", "1M"], "--bitrate does not apply"),
       (["--out", "out.mp4", "--out", "out.webp"], "give --out once"),
       (["--out", "out.mkv", "--format", "mpegts"], "--format requires --out -"),
-      (["--out", "-", "--audio", "aac"], "holds no sound"),
+      (["--out", "-", "--audio", "aac"], "cannot contain audio"),
       (["--out", "http://localhost/x"], "rtmp://"),
       (["--out", "rtmp://localhost/app/key", "--format", "mpegts"], "leave it out"),
       (["--out", "rtmp://localhost/app/key", "--sandbox"], "--sandbox"),

@@ -21,7 +21,7 @@ import TestSupport
       (["send", "test:", "--whip", whip, "--profile", "high444"], "Browsers do not decode"),
       (["send", "test:", "--web", "8080", "--profile", "high444"], "Browsers do not decode"),
       (["send", "test:", "--whip", whip, "--stun", "3478"], "--stun needs a host"),
-      (["send", "test:", "--to", "127.0.0.1:5004", "--stun", "a.example:3478"], "--stun is for --whip"),
+      (["send", "test:", "--to", "127.0.0.1:5004", "--stun", "a.example:3478"], "--stun requires --whip"),
       (["receive", "--out", "a.mp4"], "--listen port, or --whep url"),
       (["receive", "--whep", whip, "--listen", "5004"], "leave out --listen"),
       (["receive", "--whep", whip, "--web", "8080"], "leave out --web"),

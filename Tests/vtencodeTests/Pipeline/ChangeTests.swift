@@ -242,7 +242,7 @@ import Testing
     try makeMovie(in: folder)
     try Data("#EXTM3U\n#EXTINF:1,\nin.mp4\n".utf8).write(to: folder.url.appendingPathComponent("list.png"))
     for (options, word) in [
-      (["--overlay", "list.png"], "no picture"), (["--overlay", "none.png"], "there is no file"),
+      (["--overlay", "list.png"], "is not an image"), (["--overlay", "none.png"], "there is no file"),
       (["--burn-subtitles", "list.png"], "no subtitles"), (["--burn-subtitles", "3"], "no subtitle track"),
     ] {
       let run = try encode(options, in: folder)

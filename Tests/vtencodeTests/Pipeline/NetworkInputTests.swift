@@ -246,8 +246,8 @@ import Testing
       (["rtmp://127.0.0.1:1/live/hiddenkey"], "--allow-network"),
       (["rtmp://127.0.0.1:1/live/hiddenkey", "--allow-network", "--sandbox"], "--sandbox"),
       (["http://0.0.0.0:1/live/hiddenkey", "--allow-network"], "cannot wait"),
-      (["gopher://127.0.0.1:1/live", "--allow-network"], "no address"),
-      (["in.mkv", "--allow-network"], "leave it out"),
+      (["gopher://127.0.0.1:1/live", "--allow-network"], "not a supported address"),
+      (["in.mkv", "--allow-network"], "requires a network address"),
       (["udp://127.0.0.1:1", "--allow-network", "--loop"], "--loop"),
       (["udp://127.0.0.1:1", "--allow-network", "--start", "3"], "--start"),
     ] as [([String], String)])
