@@ -96,6 +96,13 @@ extension LookAheadRateControl {
   /// of two seconds thus raise the rate by an eighth for 16 s.
   private static let spendingTime = (perSecond: 8.0, most: 20.0)
 
+  /// Whether what quiet content saves is spread over the content to come: where the end of the
+  /// stream is not known, or hard limits keep it from being made up for later.
+  ///
+  /// A file at an average rate has neither. It plans for the time that is left, and is encoded again
+  /// where that misses the rate; its worst second would be up to 0.8 dB worse.
+  var spreadsSavings: Bool { secondsLeft == nil || !limits.isEmpty }
+
   /// Whether the pictures of the look-ahead have little residual, so that they say little of what
   /// follows.
   private var isQuiet: Bool { aheadEvidence < aheadSeconds * 0.5 }
@@ -119,7 +126,8 @@ extension LookAheadRateControl {
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
     // A constant rate makes up for a deviation within the time that its buffer holds.
     let isConstant = settings.isConstantRate
-    let active = isConstant ? seconds : max(activeSeconds.coded + activeSeconds.ahead, 1e-3)
+    let active =
+      isConstant || !spreadsSavings ? seconds : max(activeSeconds.coded + activeSeconds.ahead, 1e-3)
     let intra = intraFraction(horizon: horizon)
     for kind in kinds.indices {
       let learned = kinds[kind]
