@@ -135,7 +135,9 @@ final class CompositionAudioSource: SampleSource {
         Double(requirements.format.sampleRate) * target.duration.seconds / part.range.duration.seconds
       guard rate.isFinite, (1...384_000).contains(rate.rounded()) else {
         throw AVError(
-          .operationNotSupportedForAsset, reason: "The audio would be scaled by a factor outside 1/64 to 64.")
+          .operationNotSupportedForAsset,
+          reason: "The scaled audio would have to be resampled to a rate outside 1 to 384,000 Hz.",
+          advice: "Choose a duration that is nearer to the source's.")
       }
       own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
     }

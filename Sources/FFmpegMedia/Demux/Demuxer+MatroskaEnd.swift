@@ -7,32 +7,37 @@ extension Demuxer {
   ///
   /// RFC 9559, 5.1.2.10, does not say whether the duration of a segment counts from time zero or
   /// from the first sample. FFmpeg's muxer counts from zero, others from the first sample. Where
-  /// the difference matters, the last samples are read.
+  /// the difference matters, the last samples are read, if the file has an index that leads to
+  /// them. Otherwise the later time is returned, which loses no content.
   ///
   /// - Parameters:
   ///   - url: The file.
   ///   - access: What may be opened.
+  ///   - source: Gives the file's bytes; nil for a local file.
   ///   - begin: The time of the first sample, in microseconds.
   ///   - length: The duration that the file states, in microseconds.
   ///   - interruption: Ends the reading when it is set.
   static func endOfMatroska(
-    _ url: String, _ access: MediaAccess, begin: Int64, length: Int64, interruption: MediaInterruption
+    _ url: String, _ access: MediaAccess, source: (any MediaByteSource)?, begin: Int64, length: Int64,
+    interruption: MediaInterruption
   ) -> Int64 {
     let furthest = begin.addingClamped(length)
-    guard begin > 500_000, url.isLocalFile,
-      let opened = try? open(url, frameRate: nil, access, source: nil, interruption: interruption)
-    else { return length }
+    guard begin > 500_000, source != nil || url.isLocalFile,
+      let opened = try? open(url, frameRate: nil, access, source: source, interruption: interruption)
+    else { return furthest }
     var context: UnsafeMutablePointer<AVFormatContext>? = opened.context
     defer { avformat_close_input(&context) }
     var packet = av_packet_alloc()
     defer { av_packet_free(&packet) }
+    // Seeking to a time that is in no index would read the whole file.
     guard let context, let packet,
-      LibavLog.collect({ av_seek_frame(context, -1, furthest, AVSEEK_FLAG_BACKWARD) }).0 >= 0
-    else { return length }
+      LibavLog.collect({ av_seek_frame(context, -1, begin, AVSEEK_FLAG_BACKWARD) }).0 >= 0,
+      let last = lastIndexed(context), last >= begin / 2 + length / 2,
+      LibavLog.collect({ av_seek_frame(context, -1, last, AVSEEK_FLAG_BACKWARD) }).0 >= 0
+    else { return furthest }
     let microseconds = AVRational(num: 1, den: 1_000_000)
     var end = Int64.min
-    // A group of pictures and the sound beside it; a file without an index would be read from its
-    // beginning.
+    // A group of pictures and the sound beside it.
     for _ in 0..<50_000 {
       guard LibavLog.collect({ av_read_frame(context, packet) }).0 >= 0 else { break }
       defer { av_packet_unref(packet) }
@@ -43,7 +48,18 @@ extension Demuxer {
       let time = packet.pointee.pts.addingClamped(max(0, packet.pointee.duration))
       end = max(end, av_rescale_q(time, stream.pointee.time_base, microseconds))
     }
-    // The samples of a damaged or unindexed file say less than its header.
-    return end > length ? min(end, furthest) : length
+    return end > begin ? min(end, furthest) : furthest
+  }
+
+  /// The last time in the index of the stream that seeking goes by, in microseconds; nil if it has
+  /// no index.
+  private static func lastIndexed(_ context: UnsafeMutablePointer<AVFormatContext>) -> Int64? {
+    let index = Int(av_find_default_stream_index(context))
+    guard index >= 0, index < Int(context.pointee.nb_streams), let stream = context.pointee.streams[index]
+    else { return nil }
+    let count = avformat_index_get_entries_count(stream)
+    guard count > 1, let entry = avformat_index_get_entry(stream, count - 1) else { return nil }
+    return av_rescale_q(
+      entry.pointee.timestamp, stream.pointee.time_base, AVRational(num: 1, den: 1_000_000))
   }
 }

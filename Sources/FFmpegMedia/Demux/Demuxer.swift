@@ -129,7 +129,7 @@ package final class Demuxer: @unchecked Sendable {
     var end = length > 0 ? begin.addingClamped(length) : nil
     if formatName.hasPrefix("matroska"), begin > 0, length > 0 {
       end = Demuxer.endOfMatroska(
-        url, access, begin: begin, length: length, interruption: interruption)
+        url, access, source: opened.source, begin: begin, length: length, interruption: interruption)
     }
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
     if formatName.hasPrefix("mov") {

@@ -311,7 +311,7 @@ package final class Muxer {
       let seconds = Double(Int32.max) / Double(max(1, Int64(tracks[sample.track].timeScale) * scale))
       throw MediaFileError(
         .badTiming,
-        "the duration or composition offset of the sample at \(sample.pts) exceeds \(Int(seconds)) s; use a time scale smaller than \(tracks[sample.track].timeScale)"
+        "the duration, the composition offset or the decode time after the previous sample of the sample at \(sample.pts) exceeds \(Int(seconds)) s; use a time scale smaller than \(tracks[sample.track].timeScale)"
       )
     }
     lastDTS[sample.track] = sample.dts

@@ -78,7 +78,15 @@ struct TransferredShape {
     let keys = (
       kCVImageBufferPixelAspectRatioHorizontalSpacingKey, kCVImageBufferPixelAspectRatioVerticalSpacingKey
     )
-    guard from != to, let horizontal = (aspect[keys.0] as? NSNumber)?.int64Value,
+    guard from != to, let (across, down) = Self.spacings(aspect, keys) else { return aspect }
+    if across != across.rounded() || down != down.rounded() {
+      let ratio = Double(max(from.width, 1)) * Double(max(to.height, 1)) / Double(max(to.width, 1))
+      return [
+        keys.0: NSNumber(value: across / down * ratio / Double(max(from.height, 1))),
+        keys.1: NSNumber(value: 1.0),
+      ] as NSDictionary
+    }
+    guard let horizontal = (aspect[keys.0] as? NSNumber)?.int64Value,
       let vertical = (aspect[keys.1] as? NSNumber)?.int64Value,
       (1...Int64(UInt16.max)).contains(horizontal), (1...Int64(UInt16.max)).contains(vertical),
       [from.width, from.height, to.width, to.height].allSatisfy({ (1...Int(UInt16.max)).contains($0) })
@@ -91,5 +99,14 @@ struct TransferredShape {
     (a, b) = (a / x, b / x)
     guard a <= Int64(Int32.max), b <= Int64(Int32.max) else { return aspect }
     return [keys.0: NSNumber(value: a), keys.1: NSNumber(value: b)] as NSDictionary
+  }
+
+  /// The two spacings of a pixel aspect ratio; nil if they are no positive numbers.
+  private static func spacings(_ aspect: NSDictionary, _ keys: (CFString, CFString)) -> (Double, Double)? {
+    guard let across = (aspect[keys.0] as? NSNumber)?.doubleValue,
+      let down = (aspect[keys.1] as? NSNumber)?.doubleValue, across.isFinite, down.isFinite, across > 0,
+      down > 0
+    else { return nil }
+    return (across, down)
   }
 }

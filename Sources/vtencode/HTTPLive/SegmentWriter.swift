@@ -187,14 +187,27 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
       if kinds[track] == .video {
         if !segmentStart.isNumeric, decoded.isNumeric, delay == .zero { delay = presented - decoded }
         interleaver.push((sample, track), at: decoded.isNumeric ? decoded : presented, to: track)
-      } else if presented >= .zero {
-        interleaver.push((sample, track), at: presented - delay, to: track)
-      } else {
+      } else if presented.isNumeric, presented < .zero {
         // The priming of an encoder (ISO/IEC 14496-24, annex G) comes before the first sound, and
-        // players take the negative time of a segment for a very late one.
-        waiting[track] -= 1
+        // players take the negative time of a segment for a very late one. A packet that is mostly
+        // heard is moved, by less than half of a packet.
+        guard presented + sample.duration > .zero - presented, let moved = Self.beginningAtZero(sample) else {
+          waiting[track] -= 1
+          continue
+        }
+        interleaver.push((moved, track), at: .zero - delay, to: track)
+      } else {
+        interleaver.push((sample, track), at: presented - delay, to: track)
       }
     }
+  }
+
+  /// A sample that begins a little before time zero, moved there.
+  private static func beginningAtZero(_ sample: CMSampleBuffer) -> CMSampleBuffer? {
+    guard var timing = try? sample.sampleTimingInfos().first else { return nil }
+    timing.presentationTimeStamp = .zero
+    timing.decodeTimeStamp = .invalid
+    return try? CMSampleBuffer(copying: sample, withNewTiming: [timing])
   }
 
   private func drain(isLast: Bool) throws {

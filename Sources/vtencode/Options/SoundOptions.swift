@@ -28,7 +28,7 @@ struct SoundOptions: ParsableArguments {
     if audioBitrate != nil, noAudio || audio == .none || audio == .copy {
       throw ValidationError(
         "--audio-bitrate requires audio that is encoded; omit it or "
-          + "\(noAudio ? "--no-audio" : "--audio \(audio.rawValue)") out.")
+          + "\(noAudio ? "--no-audio" : "--audio \(audio.rawValue)").")
     }
     if let audioBitrate, !(8_000...1_024_000).contains(audioBitrate.bitsPerSecond) {
       throw ValidationError(

@@ -106,7 +106,7 @@ struct JoinedTiming {
     }
     guard isChanged else {
       throw Failure(
-        "a segment does not have the buffer timing of its first picture (picture timing message); encode it "
+        "a segment does not have the buffer timing of its first picture (SEI messages); encode it "
           + "again with --overwrite")
     }
     var data = Data()
@@ -125,7 +125,8 @@ struct JoinedTiming {
         let messages = SupplementalInformation.messages(nalUnit: unit, headerLength: 2)
         if messages.contains(where: { $0.type == HEVCBufferingPeriod.payloadType }) { period = time }
       } else if type.isSlice {
-        if !type.isLeading, !type.isSubLayerNonReference { anchor = time }
+        let isBase = HEVCNALUnitHeader(of: unit)?.temporalID == 0
+        if isBase, !type.isLeading, !type.isSubLayerNonReference { anchor = time }
         return
       }
     }

@@ -49,6 +49,11 @@ final class PictureAdapter {
             + "--dimensions out"
       )
     }
+    if !fit.keepsPixelAspect {
+      // The whole picture has square pixels now, also where it was stretched.
+      CVBufferRemoveAttachment(target, kCVImageBufferPixelAspectRatioKey)
+      CVBufferRemoveAttachment(target, kCVImageBufferCleanApertureKey)
+    }
     return target
   }
 

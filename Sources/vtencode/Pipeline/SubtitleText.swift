@@ -36,7 +36,7 @@ enum SubtitleText {
           count == 0
             ? "'\(source.name)' has no subtitle track with text; give a .srt, .vtt or .ass file"
             : "'\(source.name)' has \(Wording.plural(count, "subtitle track")); --burn-subtitles must be from 1 to "
-              + "\(count), or takes a file", status: 64)
+              + "\(count), or a file", status: 64)
       }
       let track = source.subtitles[number - 1]
       let cues = try await onThread("subtitles") { try Self.cues(of: track, in: source) }

@@ -80,6 +80,32 @@ import Testing
     #expect(!packets.contains { $0[1].contains("D") }, "\(packets)")
   }
 
+  @Test("A first picture that is cut says nothing of the frame rate")
+  func cutPicturesChangeNoLevel() async throws {
+    let movie = try Fixture.make(
+      "thirty.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=640x480:rate=30:duration=2", "-c:v", "libx264", "-preset",
+        "ultrafast", "-pix_fmt", "yuv420p",
+      ])
+    func level(from start: Double) async throws -> String {
+      let session = try #require(
+        AVAssetExportSession(asset: asset(movie), presetName: AVAssetExportPreset640x480))
+      session.timeRange = CMTimeRange(
+        start: CMTime(seconds: start, preferredTimescale: 90_000), duration: CMTime(value: 1, timescale: 1))
+      let scratch = Scratch()
+      let url = scratch.url("level.mp4")
+      try await session.export(to: url, as: .mp4)
+      return try Tool.run([
+        "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "stream=level", "-of", "csv=p=0",
+        url.path,
+      ])
+    }
+    // The picture that is shown then ends 2 ms later.
+    let (whole, cut) = (try await level(from: 0.5), try await level(from: 0.5313))
+    #expect(whole == cut && !whole.isEmpty, "\(whole), \(cut)")
+  }
+
   @Test("Apple's presets for .m4v files make such files alone, of H.264 within their sizes")
   func applesPresetsFor() async throws {
     let scratch = Scratch()

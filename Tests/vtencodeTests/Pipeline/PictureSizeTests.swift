@@ -41,6 +41,25 @@ import Testing
     }
   }
 
+  @Test(
+    "Pictures that are scaled to a size have square samples", arguments: ["stretch", "letterbox", "trim"])
+  func scaledPicturesHaveSquareSamples(scaling: String) throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=360x288:rate=25:duration=0.4 -vf setsar=16/11 "
+        + "-c:v libx264 in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--dimensions", "320", "180", "--scaling", scaling, "--out", "out.mp4",
+      in: folder)
+    try #require(run.status == 0, "\(run.complaints)")
+    let probed = try CommandLine.shell(
+      "ffprobe -v error -show_entries stream=width,height,sample_aspect_ratio -of csv=p=0 out.mp4", in: folder
+    )
+    let shape = probed.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(["320,180,1:1", "320,180,N/A"].contains(shape), "\(shape)")
+  }
+
   @Test(arguments: [("16880x32", "2110x32"), ("32x16880", "32x2110")])
   func theLongestSidesOfALevelAreEncoded(_ size: String, drawn: String) throws {
     let folder = try Folder()

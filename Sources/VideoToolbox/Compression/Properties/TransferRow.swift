@@ -27,6 +27,8 @@ extension CompressionProperty {
         draft.transferFunction =
           draft.transferFunction ?? code(settings.transfer, .transferFunctions)
         draft.matrix = draft.matrix ?? code(settings.matrix, .matrices)
+        // Stretched pictures ignore both.
+        guard settings.scalingMode != kVTScalingMode_Normal as String else { return true }
         draft.cleanAperture = draft.cleanAperture ?? settings.cleanAperture
         if draft.configuration.pixelAspect == nil, let aspect = settings.pixelAspect {
           guard let horizontal = aspect["HorizontalSpacing"], let vertical = aspect["VerticalSpacing"],

@@ -13,20 +13,7 @@ final class SourceConverter {
   /// (`kVTCompressionPropertyKey_PixelTransferProperties`); nil for scaling and format conversion
   /// alone.
   var settings: PixelTransferSettings? {
-    didSet {
-      guard settings != oldValue else { return }
-      transfer = settings.map {
-        var settings = $0
-        // A stream has square pixels unless a property says otherwise.
-        if settings.pixelAspect == nil {
-          settings.pixelAspect = [
-            kCVImageBufferPixelAspectRatioHorizontalSpacingKey as String: 1,
-            kCVImageBufferPixelAspectRatioVerticalSpacingKey as String: 1,
-          ]
-        }
-        return PixelTransfer(settings)
-      }
-    }
+    didSet { if settings != oldValue { transfer = nil } }
   }
   /// The buffer that pictures are converted into. One is enough, because the encoder has finished
   /// reading a picture when its call returns.
@@ -51,7 +38,17 @@ final class SourceConverter {
       return source
     }
     let target = try makeTarget(format, configuration)
-    if let transfer {
+    if var settings {
+      // The picture gets the pixel aspect ratio that the stream states.
+      if settings.pixelAspect == nil {
+        let aspect = configuration.pixelAspect
+        settings.pixelAspect = [
+          kCVImageBufferPixelAspectRatioHorizontalSpacingKey as String: Double(aspect?.horizontal ?? 1),
+          kCVImageBufferPixelAspectRatioVerticalSpacingKey as String: Double(aspect?.vertical ?? 1),
+        ]
+      }
+      let transfer = self.transfer.flatMap { $0.settings == settings ? $0 : nil } ?? PixelTransfer(settings)
+      self.transfer = transfer
       try transfer.transfer(source, to: target)
       return target
     }
