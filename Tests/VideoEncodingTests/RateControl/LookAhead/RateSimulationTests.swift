@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import VideoBitstream
 
 @testable import VideoEncoding
 
@@ -45,10 +46,12 @@ import Testing
   }
 
   private static func simulate(
-    _ parts: [Part], rate: Int, knowsLength: Bool = true, lookAhead: Int = Self.lookAhead
+    _ parts: [Part], rate: Int, knowsLength: Bool = true, limits: [DataRateLimit] = [],
+    lookAhead: Int = Self.lookAhead
   ) -> Outcome {
     var settings = LookAheadSettings(width: 640, height: 368, frameRate: frameRate)
     settings.rate = .average(rate)
+    settings.dataRateLimits = limits
     settings.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
     var control = LookAheadRateControl(settings)
     // Of each picture, its part, and whether a part begins with it.
@@ -152,11 +155,12 @@ import Testing
   }
 
   @Test(
-    "What a quiet beginning saved is used up by the end of a short stream whose length is known",
+    "What a quiet beginning saved is used up by the end of a stream with limits whose length is known",
     arguments: [Part.black(3), .still(5), .black(8)])
   func savingsAreUsedUpWhereTheLengthIsKnown(_ quiet: Part) {
     let rate = 400_000
-    let outcome = Self.simulate([quiet, .busy(8)], rate: rate, lookAhead: 3)
+    let limit = DataRateLimit(bytes: rate * 12 / 8, seconds: 4)
+    let outcome = Self.simulate([quiet, .busy(8)], rate: rate, limits: [limit], lookAhead: 3)
     let error = outcome.bits / (Double(rate) * (quiet.seconds + 8)) - 1
     #expect(abs(error) < 0.03, "\(error) \(outcome.qps)")
   }
