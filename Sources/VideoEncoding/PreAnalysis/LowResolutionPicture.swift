@@ -29,16 +29,21 @@ package struct LowResolutionPicture {
 
   /// Fills in a row of macroblocks with the means of 2x2 samples. The edge is repeated to the
   /// border of the macroblocks and in the padding.
+  ///
+  /// Threads may fill in different rows at the same time: a row reads no sample of another one. Of
+  /// an odd height, the last line of the source therefore has a line of its own, though it may be
+  /// the only one of its row of macroblocks.
   /// - Parameters:
   ///   - source: the picture at full size.
   ///   - row: the index of the row of macroblocks.
   package func fill(_ source: SourcePicture, row: Int) {
     let columns = source.width / 2
-    let rows = source.height / 2
+    let rows = (source.height + 1) / 2
     for y in row &* 8..<min(row &* 8 &+ 8, rows) {
       let row = luma + y &* stride
       let pixels = source.luma + 2 &* y &* source.lumaBytesPerRow
-      ovt_halve_row(row, pixels, pixels + source.lumaBytesPerRow, Int32(truncatingIfNeeded: columns))
+      let below = 2 &* y &+ 1 < source.height ? pixels + source.lumaBytesPerRow : pixels
+      ovt_halve_row(row, pixels, below, Int32(truncatingIfNeeded: columns))
       (row + columns).update(
         repeating: row[columns &- 1], count: width &- columns &+ LowResolutionPicture.padding)
       (row - LowResolutionPicture.padding).update(repeating: row[0], count: LowResolutionPicture.padding)
