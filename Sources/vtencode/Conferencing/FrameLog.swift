@@ -5,7 +5,7 @@ import VideoToolbox
 /// Records the result of each frame for the report. The session's threads and the encoding stage
 /// call it.
 final class FrameLog: @unchecked Sendable {
-  // Sendable: `lock` guards the mutable state.
+  // Sendable: `state` guards the mutable state.
   struct Entry: Sendable {
     /// The time in seconds since the first frame.
     var time: Double
@@ -29,14 +29,20 @@ final class FrameLog: @unchecked Sendable {
     var entries: [Entry] = []
   }
 
-  private let lock = Lock()
+  /// Guards the mutable state, and signals that a frame has its result.
+  private let state = NSCondition()
   private var title = ""
   private var peak = 255.0
   private var entries: [Entry] = []
   private var tokens: [(frame: Int, token: Int64)] = []
+  /// The number of frames that have a result, those that failed included.
+  private var finishedCount = 0
+
+  /// The frames after which a receiver is taken to acknowledge a long-term reference.
+  private static let acknowledgementDelay = 3
 
   var contents: Contents {
-    lock.withLock { Contents(title: title, peak: peak, entries: entries.sorted { $0.time < $1.time }) }
+    state.withLock { Contents(title: title, peak: peak, entries: entries.sorted { $0.time < $1.time }) }
   }
 
   /// Begins a report.
@@ -44,7 +50,7 @@ final class FrameLog: @unchecked Sendable {
   ///   - text: its title.
   ///   - bitDepth: the bits of a coded sample, 8 or 10.
   func begin(_ text: String, bitDepth: Int) {
-    lock.withLock {
+    state.withLock {
       title = text
       peak = Double((1 << bitDepth) - 1)
     }
@@ -52,11 +58,18 @@ final class FrameLog: @unchecked Sendable {
 
   /// Adds the result of a frame.
   /// - Parameters:
-  ///   - sample: the coded frame; nil if it was dropped.
+  ///   - result: the coded frame, nil if it was dropped, or why it was not coded.
+  ///   - frame: the number of the frame, from 0, in the order in which the session got them.
   ///   - time: its time in seconds since the first frame.
   ///   - started: when it was passed to the session, by `SessionTime`.
   ///   - rate: the target bit rate in bits a second.
-  func add(_ sample: CMSampleBuffer?, time: Double, started: Double, rate: Int) {
+  func add(
+    _ result: Result<CMSampleBuffer?, Failure>, frame: Int, time: Double, started: Double, rate: Int
+  ) {
+    guard case .success(let sample) = result else {
+      finish(nil, token: nil, frame: frame)
+      return
+    }
     var entry = Entry(time: time, rate: rate)
     entry.delay = SessionTime.now - started
     var token: Int64?
@@ -74,18 +87,31 @@ final class FrameLog: @unchecked Sendable {
     } else {
       entry.isDropped = true
     }
-    lock.withLock {
-      if let token { tokens.append((entries.count, token)) }
-      entries.append(entry)
+    finish(entry, token: token, frame: frame)
+  }
+
+  /// Records that a frame has its result.
+  private func finish(_ entry: Entry?, token: Int64?, frame: Int) {
+    state.withLock {
+      if let token { tokens.append((frame, token)) }
+      if let entry { entries.append(entry) }
+      finishedCount += 1
+      state.broadcast()
     }
   }
 
-  /// Removes and returns the tokens of long-term references that a receiver with a delay of three
-  /// frames would have acknowledged by now.
-  func dueTokens() -> [Int64] {
-    lock.withLock {
-      let due = tokens.filter { $0.frame + 3 <= entries.count }
-      tokens.removeAll { $0.frame + 3 <= entries.count }
+  /// Removes and returns the tokens of long-term references that a receiver has acknowledged before
+  /// a frame is encoded: those of all frames that are at least three frames older.
+  ///
+  /// It waits for the results of these frames, so that the stream does not depend on how fast the
+  /// session is.
+  /// - Parameter frame: the number of the frame, from 0. All frames before it have been passed to
+  ///   the session.
+  func takeAcknowledgedTokens(before frame: Int) -> [Int64] {
+    state.withLock {
+      while finishedCount <= frame - Self.acknowledgementDelay { state.wait() }
+      let due = tokens.filter { $0.frame + Self.acknowledgementDelay <= frame }
+      tokens.removeAll { $0.frame + Self.acknowledgementDelay <= frame }
       return due.map(\.token)
     }
   }

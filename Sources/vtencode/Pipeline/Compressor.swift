@@ -17,6 +17,8 @@ final class Compressor: @unchecked Sendable {
   /// encodes uses it.
   private var rate: Int
   private var start: CMTime?
+  /// The number of frames that the session has taken.
+  private var frameCount = 0
   /// The requests of the outputs; nil if there are none.
   var control: EncoderControl?
   /// The intended bit rate in bits a second, and the factor that it is multiplied with at present.
@@ -76,14 +78,17 @@ final class Compressor: @unchecked Sendable {
     follow(control, &options)
     if grid?.isDue(at: frame.time) == true { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = kCFBooleanTrue }
     if let conferencing, conferencing.usesLongTermReferences {
-      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.dueTokens()
+      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.takeAcknowledgedTokens(
+        before: frameCount)
     }
+    let number = frameCount
     let began = SessionTime.now
     try encoder.encode(frame.pixelBuffer, at: frame.time, duration: frame.duration, options: options) {
       [output, log = conferencing?.log, rate] result in
-      if case .success(let sample) = result { log?.add(sample, time: seconds, started: began, rate: rate) }
+      log?.add(result, frame: number, time: seconds, started: began, rate: rate)
       output(result)
     }
+    frameCount += 1
   }
 
   /// Makes a key frame and changes the rate if the outputs ask for that.
