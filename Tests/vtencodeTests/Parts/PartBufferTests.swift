@@ -10,6 +10,8 @@ import Testing
 
   private static let frames = 300
   private static let size = "160x120"
+  /// An effort that is fast, as what is checked does not depend on it.
+  private static let effort = ["--effort", "2"]
 
   private struct Plan: Decodable {
     struct Segment: Decodable {
@@ -74,7 +76,7 @@ import Testing
     let limit = ["--bitrate", "100k", "--cbr", "--buffer", "0.5"] + encoder
     let (rate, seconds) = (100_000, 0.5)
     try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25, size: Self.size)
-    let options = limit + (says ? ["--buffer-timing"] : [])
+    let options = limit + Self.effort + (says ? ["--buffer-timing"] : [])
     var run = try vtencode(folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "4"] + options)
     try #require(run.status == 0, "\(run.complaints)")
     let plan = try JSONDecoder().decode(
@@ -115,7 +117,7 @@ import Testing
     try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25, size: Self.size)
     let run = try vtencode(
       folder,
-      command + [
+      command + Self.effort + [
         "in.mp4", "--bitrate", "70k", "--max-rate", "100k", "--buffer", "1", "--buffer-timing", "--out",
         "out.mp4",
       ])
@@ -187,7 +189,7 @@ import Testing
     let options =
       [
         "--bitrate", "\(rate)", "--max-rate", "\(highest)", "--buffer", "\(seconds)", "--buffer-timing",
-      ] + encoder
+      ] + encoder + Self.effort
     var run = try vtencode(
       folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "\(count)"] + options)
     try #require(run.status == 0, "\(run.complaints)")

@@ -62,7 +62,8 @@ import Testing
     let seconds = codec == "avc1" ? 12 : 3
     let count = codec == "avc1" ? 4 : 3
     try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, sound: true)
-    let plan = try split(folder, "--codec", codec, "--bitrate", "400k", "--segments", "\(count)")
+    let plan = try split(
+      folder, "--codec", codec, "--bitrate", "400k", "--effort", "2", "--segments", "\(count)")
     #expect(plan.segments.count == count && plan.frames == seconds * 25)
     #expect(plan.segments.reduce(0) { $0 + $1.frames } == plan.frames)
     // The still third needs least: it gets a small part of its length's share.
@@ -128,7 +129,7 @@ import Testing
       "ffmpeg -nostdin -v error -i even.mp4 -vf 'select=not(eq(mod(n\\,7)\\,3))' -fps_mode vfr -c:v libx264 "
         + "-preset ultrafast in.mp4", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
-    var options = ["--bitrate", "100k", "--segments", "2"]
+    var options = ["--bitrate", "100k", "--effort", "2", "--segments", "2"]
     if let encoder { options += ["--encoder", encoder] }
     let source = try times(folder.path("in.mp4"))
     let plan = try split(folder, options)
@@ -183,7 +184,7 @@ import Testing
   @Test func aStoppedSegmentIsNone() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 24, size: "640x480")
-    _ = try split(folder, "--bitrate", "800k", "--segments", "2")
+    _ = try split(folder, "--bitrate", "800k", "--effort", "2", "--segments", "2")
     for signal in [SIGINT, SIGKILL] {
       let run = try CommandLine.run(
         CommandLine.vtencode,
@@ -259,12 +260,13 @@ import Testing
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, size: "160x120", sound: true)
     let run = try CommandLine.vtencode(
-      "transcoding", "in.mp4", "--bitrate", "130k", "--jobs", "2", "--progress", "json", "--out", "jobs.mp4",
+      "transcoding", "in.mp4", "--bitrate", "130k", "--effort", "2", "--jobs", "2", "--progress", "json",
+      "--out", "jobs.mp4",
       in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     #expect(run.text.contains("2 segments"), "\(run.text)")
     #expect(folder.contents == ["in.mp4", "jobs.mp4"])
-    let plan = try split(folder, "--bitrate", "130k", "--segments", "2")
+    let plan = try split(folder, "--bitrate", "130k", "--effort", "2", "--segments", "2")
     try encodeAll(folder, plan)
     #expect(try join(folder).status == 0)
     #expect(try streamHash(folder.path("jobs.mp4")) == streamHash(folder.path("out.mp4")))
@@ -379,8 +381,9 @@ import Testing
     ] as [([String], String?)] {
       let run = try CommandLine.run(
         CommandLine.vtencode,
-        ["split", "in.mp4", "--plan", "plan.json", "--segments", "3", "--overwrite"] + options, in: folder.url
-      )
+        ["split", "in.mp4", "--plan", "plan.json", "--effort", "2", "--segments", "3", "--overwrite"]
+          + options,
+        in: folder.url)
       #expect(run.status == 0, "\(run.complaints)")
       if let words {
         #expect(run.complaints.contains(words), "\(options): \(run.complaints)")
