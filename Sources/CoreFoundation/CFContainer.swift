@@ -18,13 +18,17 @@ func object(at pointer: UnsafeRawPointer) -> AnyObject {
 }
 
 enum Box {
-  private final class Stranger {}
+  /// A class that Foundation does not bridge, to find out which class Foundation boxes such objects
+  /// in.
+  private final class UnbridgedObject {}
 
   /// The class of Foundation's box objects. It is determined by storing an object of a Swift class
   /// in an array.
   static let identifier: ObjectIdentifier = {
-    let array = NSArray(object: Stranger())
-    guard let pointer = OVTArrayGetValueAtIndex(raw(array), 0) else { return ObjectIdentifier(Stranger.self) }
+    let array = NSArray(object: UnbridgedObject())
+    guard let pointer = OVTArrayGetValueAtIndex(raw(array), 0) else {
+      return ObjectIdentifier(UnbridgedObject.self)
+    }
     return ObjectIdentifier(type(of: Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()))
   }()
 

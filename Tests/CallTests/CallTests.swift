@@ -153,12 +153,12 @@ import VideoToolbox
     #expect(record.receivers.count == 2)
     let (free, narrow) = (record.receivers[0], record.receivers[1])
     #expect(free.shown.count { $0.time != nil } > 110)
-    #expect(narrow.shown.contains { $0.isThinned })
+    #expect(narrow.shown.contains { $0.isDroppedForLink })
     for (frame, shown) in zip(record.frames, narrow.shown) {
       if frame.layer == 0 {
         #expect(shown.time != nil)
       } else {
-        #expect(shown.time != nil || shown.isThinned)
+        #expect(shown.time != nil || shown.isDroppedForLink)
       }
       #expect(!shown.isDamaged)
     }

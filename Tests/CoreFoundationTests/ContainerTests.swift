@@ -7,7 +7,7 @@ private func pointer(_ object: AnyObject) -> UnsafeMutableRawPointer {
   Unmanaged.passRetained(object).toOpaque()
 }
 
-private final class Stranger {}
+private final class UnbridgedObject {}
 
 @Suite struct ContainerTests {
   @Test func attachmentIdiom() throws {
@@ -72,7 +72,7 @@ private final class Stranger {}
   }
 
   @Test func objectsThatAreNotFoundations() throws {
-    let stranger = Stranger()
+    let stranger = UnbridgedObject()
     let array = [stranger] as CFArray
     #expect(CFArrayGetValueAtIndex(array, 0) == UnsafeRawPointer(pointer(stranger)))
     let dictionary = try #require(
@@ -80,7 +80,7 @@ private final class Stranger {}
     let key: CFString = "key"
     CFDictionarySetValue(dictionary, pointer(key), pointer(stranger))
     #expect(CFDictionaryGetValue(dictionary, pointer(key)) == UnsafeRawPointer(pointer(stranger)))
-    #expect(dictionary["key"] as? Stranger === stranger)
+    #expect(dictionary["key"] as? UnbridgedObject === stranger)
   }
 
   @Test func plainPointers() throws {

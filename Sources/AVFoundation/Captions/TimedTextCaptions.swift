@@ -10,7 +10,8 @@ enum TimedTextCaptions {
   /// numbers.
   static let maxBytes = 0xFFFF
 
-  private struct Face: Equatable {
+  /// The font style flags and the text colour of a style record (3GPP TS 26.245, 5.17.1.1).
+  private struct TextStyle: Equatable {
     var flags: UInt8 = 0
     var color: [UInt8] = white
   }
@@ -85,17 +86,17 @@ enum TimedTextCaptions {
     var records: [UInt8] = []
     var count = 0
     for (start, end) in zip(boundaries, boundaries.dropFirst()) {
-      var face = Face()
-      if styles.weight.at(start, in: length).value == .bold { face.flags |= 1 }
-      if styles.style.at(start, in: length).value == .italic { face.flags |= 2 }
-      if styles.decoration.at(start, in: length).value?.contains(.underline) == true { face.flags |= 4 }
-      if let color = styles.textColor.at(start, in: length).value { face.color = rgba(color) }
-      guard face != Face() else { continue }
+      var textStyle = TextStyle()
+      if styles.weight.at(start, in: length).value == .bold { textStyle.flags |= 1 }
+      if styles.style.at(start, in: length).value == .italic { textStyle.flags |= 2 }
+      if styles.decoration.at(start, in: length).value?.contains(.underline) == true { textStyle.flags |= 4 }
+      if let color = styles.textColor.at(start, in: length).value { textStyle.color = rgba(color) }
+      guard textStyle != TextStyle() else { continue }
       let (first, last) = (characters(content.text, start), characters(content.text, end))
       guard first < last, last <= maxBytes, count < maxBytes else { continue }
       // The font and size are those of the track's sample description: font 1, 18 pixels.
       records +=
-        number(first) + number(last) + [0, 1, face.flags, 18] + face.color
+        number(first) + number(last) + [0, 1, textStyle.flags, 18] + textStyle.color
       count += 1
     }
     if count > 0 {

@@ -63,10 +63,10 @@ struct SampleBlock: Sendable {
   /// The decode time of the first sample.
   let firstDecoded: Int64
   /// The latest presentation time of these samples and of all before them.
-  let latestShown: Int64
+  let latestPresentationTime: Int64
   /// The number of the last sync sample among these samples and all before them; -1 if there is
   /// none.
-  let latestSync: Int
+  let latestSyncSample: Int
 
   /// Creates a block.
   /// - Parameters:
@@ -76,8 +76,8 @@ struct SampleBlock: Sendable {
   ///   - sync: The number of the last sync sample before these; -1 if there is none.
   init(_ samples: [IndexedSample], from number: Int, latestBefore before: Int64, syncBefore sync: Int) {
     firstDecoded = samples.first?.decoded ?? 0
-    latestShown = samples.reduce(before) { max($0, $1.shown) }
-    latestSync = samples.lastIndex { $0.flags.contains(.sync) }.map { number + $0 } ?? sync
+    latestPresentationTime = samples.reduce(before) { max($0, $1.shown) }
+    latestSyncSample = samples.lastIndex { $0.flags.contains(.sync) }.map { number + $0 } ?? sync
     bytes.reserveCapacity(samples.count * 10)
     var last = IndexedSample()
     for sample in samples {

@@ -8,7 +8,7 @@ extension SampleIndex {
   /// The latest presentation time of all samples before the block that contains a sample.
   private func latest(beforeBlockOf number: Int) -> Int64 {
     let block = number / SampleBlock.samples
-    return block == 0 ? .min : blocks[block - 1].latestShown
+    return block == 0 ? .min : blocks[block - 1].latestPresentationTime
   }
 
   /// Returns the next sample in presentation order; nil for the last one.
@@ -25,7 +25,7 @@ extension SampleIndex {
   private func next(_ known: Key?, after key: Key) -> Int? {
     var best = known
     // The presentation time of a sample is not before its decode time.
-    while best.map({ lastDecoded <= $0.time }) ?? true, readOn() {
+    while best.map({ lastDecodeTime <= $0.time }) ?? true, readNext() {
       let added = Key(time: shown(self.known - 1), number: self.known - 1)
       if added > key, best.map({ added < $0 }) ?? true { best = added }
     }
@@ -46,7 +46,7 @@ extension SampleIndex {
   }
 
   private func lastShown(before limit: Key) -> Int? {
-    while lastDecoded <= limit.time, readOn() {}
+    while lastDecodeTime <= limit.time, readNext() {}
     return order.last(before: limit, time: shown)?.number
   }
 
@@ -61,7 +61,7 @@ extension SampleIndex {
   /// Returns the number of the first sample that is decoded after a time; the number of samples if
   /// there is none.
   private func firstDecoded(after time: Int64) -> Int {
-    while lastDecoded <= time, readOn() {}
+    while lastDecodeTime <= time, readNext() {}
     var (low, high) = (0, blocks.count)
     while low < high {
       let middle = (low + high) / 2
@@ -95,10 +95,10 @@ extension SampleIndex {
       let block = number / SampleBlock.samples
       let end = min(known, (block + 1) * SampleBlock.samples)
       if (number + 1..<max(number + 1, end)).contains(where: { shown($0) < time }) { return true }
-      if let minimum = earliestShown.minimum(from: block + 1), minimum < time { return true }
+      if let minimum = earliestPresentationTimes.minimum(from: block + 1), minimum < time { return true }
       if block < blocks.count, tail.contains(where: { $0.shown < time }) { return true }
       // The presentation time of a sample is not before its decode time.
-      while lastDecoded < time, readOn() { if shown(known - 1) < time { return true } }
+      while lastDecodeTime < time, readNext() { if shown(known - 1) < time { return true } }
       return false
     }
   }
@@ -112,7 +112,7 @@ extension SampleIndex {
       for sampleNumber in stride(from: number, through: start, by: -1) {
         if find(sampleNumber)?.flags.contains(.sync) == true { return sampleNumber }
       }
-      guard block > 0, case let latest = blocks[block - 1].latestSync, latest >= 0 else { return nil }
+      guard block > 0, case let latest = blocks[block - 1].latestSyncSample, latest >= 0 else { return nil }
       return latest
     }
   }

@@ -20,13 +20,13 @@ final class SampleIndex: @unchecked Sendable {
   private(set) var blocks: [SampleBlock] = []
   /// The samples after the last block.
   private(set) var tail: [IndexedSample] = []
-  private var latestShown = Int64.min
-  private var latestSync = -1
+  private var latestPresentationTime = Int64.min
+  private var latestSyncSample = -1
   /// The decode time of the last sample that was read.
-  private(set) var lastDecoded = Int64.min
+  private(set) var lastDecodeTime = Int64.min
   private(set) var order = PresentationOrder()
   /// The earliest presentation time of each block.
-  private(set) var earliestShown = SuffixMinimum()
+  private(set) var earliestPresentationTimes = SuffixMinimum()
   private var formats: [CMFormatDescription]
   private var format: Int64 = 0
   /// The blocks that were unpacked most recently.
@@ -87,7 +87,7 @@ final class SampleIndex: @unchecked Sendable {
   /// samples.
   var last: Int {
     lock.withLock {
-      while readOn() {}
+      while readNext() {}
       return known - 1
     }
   }
@@ -109,7 +109,7 @@ final class SampleIndex: @unchecked Sendable {
 
   func find(_ number: Int) -> IndexedSample? {
     guard number >= 0 else { return nil }
-    while number >= known { guard readOn() else { return nil } }
+    while number >= known { guard readNext() else { return nil } }
     lookups += 1
     let block = number / SampleBlock.samples
     guard block < blocks.count else { return tail[number - blocks.count * SampleBlock.samples] }
@@ -127,7 +127,7 @@ final class SampleIndex: @unchecked Sendable {
 
   /// Reads the next sample. Returns false at the end. A read error ends the track, as it does for
   /// readers of the samples.
-  func readOn() -> Bool {
+  func readNext() -> Bool {
     guard let demuxer else { return false }
     guard let packet = try? demuxer.next() else {
       demuxer.suspend()
@@ -144,13 +144,14 @@ final class SampleIndex: @unchecked Sendable {
     }
     let sample = IndexedSample(packet, hasPositions: hasPositions, format: format)
     tail.append(sample)
-    lastDecoded = sample.decoded
+    lastDecodeTime = sample.decoded
     order.insert(PresentationOrder.Key(time: sample.shown, number: known - 1), time: shown)
     if tail.count == SampleBlock.samples {
       let block = SampleBlock(
-        tail, from: blocks.count * SampleBlock.samples, latestBefore: latestShown, syncBefore: latestSync)
-      (latestShown, latestSync) = (block.latestShown, block.latestSync)
-      earliestShown.append(tail.reduce(.max) { min($0, $1.shown) }, at: blocks.count)
+        tail, from: blocks.count * SampleBlock.samples, latestBefore: latestPresentationTime,
+        syncBefore: latestSyncSample)
+      (latestPresentationTime, latestSyncSample) = (block.latestPresentationTime, block.latestSyncSample)
+      earliestPresentationTimes.append(tail.reduce(.max) { min($0, $1.shown) }, at: blocks.count)
       blocks.append(block)
       tail.removeAll(keepingCapacity: true)
     }

@@ -79,11 +79,11 @@ final class TimeObserver: @unchecked Sendable {
   ///   - next: The next boundary.
   ///   - block: The function to call.
   fileprivate func startBoundaries(
-    next: @escaping BoundaryCourse.Next,
+    next: @escaping BoundaryTracker.Next,
     block: @escaping @Sendable () -> Void
   ) {
     let timebase = timebase
-    let course = BoundaryCourse(next)
+    let course = BoundaryTracker(next)
     timer.setEventHandler { [weak self] in
       guard let self, !self.isOver else { return }
       // After a jump, the timer may fire before the notification of the jump arrives, which sets it
@@ -217,9 +217,9 @@ final class TimeObserver: @unchecked Sendable {
   }
 }
 
-/// Follows a timebase past boundaries. It looks at changes at the time when they were made, however
-/// late that is, so that no boundary between a change and now is missed.
-private final class BoundaryCourse: @unchecked Sendable {
+/// Determines which boundary times a timebase has passed. It applies each change of the timebase at
+/// the time of the change, however late it is called, so that no boundary is missed.
+private final class BoundaryTracker: @unchecked Sendable {
   // Sendable: used on the queue of its observer only.
 
   /// Returns the next boundary at a time, or beyond it if it has been reached.
@@ -228,7 +228,7 @@ private final class BoundaryCourse: @unchecked Sendable {
 
   private let next: Next
   /// The next boundary; distant if there is none.
-  private(set) var due = BoundaryCourse.never
+  private(set) var due = BoundaryTracker.never
   /// The number of jumps of the timebase that are taken into account.
   private(set) var jumps = -1
   private var rate = 0.0

@@ -243,7 +243,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     damage.addLost(missing.add(shown, followsDataLoss: followsDataLoss))
     followsDataLoss = false
     if shown >= end { return try endShown(shown) }
-    if PictureMark.isDamaged(image) { damage.addConcealed() }
+    if DecodedPictureAttachments.isDamaged(image) { damage.addConcealed() }
     let picture = Deinterlacer.Picture(
       buffer: image, time: shown, duration: timing.duration, isCopy: outcome.isModifiable || !copies)
     guard let deinterlacer else { return try show(picture) }

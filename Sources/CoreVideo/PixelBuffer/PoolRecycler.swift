@@ -7,7 +7,7 @@ import Dispatch
 final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
   // Sendable: immutable, except for the state that a lock guards.
   /// The result of `take`.
-  enum Taken {
+  enum AllocationResult {
     case used(PixelStorage)
     /// No memory is unused: the caller allocates new memory, which is counted already.
     case none
@@ -45,7 +45,7 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
   /// Takes unused memory, or permission to allocate new memory.
   /// - Parameter threshold: The number of buffers at which no new memory may be allocated; nil for
   ///   no limit.
-  func take(threshold: Int?) -> Taken {
+  func take(threshold: Int?) -> AllocationResult {
     state.withLock { state in
       // The memory that was released last is the likeliest to be in a cache.
       if let last = state.free.popLast() { return .used(last.storage) }

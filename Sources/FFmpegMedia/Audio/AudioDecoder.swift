@@ -321,8 +321,8 @@ package final class AudioDecoder {
     var source = Int(inputChannels) == format.channels ? target : fields.ch_layout
     if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
     resampler = try SoundResampler.make(
-      from: SoundEnd(format: AVSampleFormat(inputFormat), rate: inputRate, layout: source),
-      to: SoundEnd(format: sampleFormat, rate: Int32(format.sampleRate), layout: target),
+      from: ResamplerFormat(format: AVSampleFormat(inputFormat), rate: inputRate, layout: source),
+      to: ResamplerFormat(format: sampleFormat, rate: Int32(format.sampleRate), layout: target),
       SoundResampler.Options(filterSize: format.filterSize, channelMap: map(Int(inputChannels))))
   }
 

@@ -228,8 +228,8 @@ package final class AudioEncoder {
     var from = AVChannelLayout()
     if count == channels { from = context.pointee.ch_layout } else { av_channel_layout_default(&from, count) }
     let made = try SoundResampler.make(
-      from: SoundEnd(format: layout.format, rate: Int32(clamping: source.mSampleRate), layout: from),
-      to: SoundEnd(
+      from: ResamplerFormat(format: layout.format, rate: Int32(clamping: source.mSampleRate), layout: from),
+      to: ResamplerFormat(
         format: context.pointee.sample_fmt, rate: sampleRate, layout: context.pointee.ch_layout),
       SoundResampler.Options(
         filterSize: request.filterSize, channelMap: request.channelMap, isNormalized: request.isNormalized))

@@ -30,7 +30,7 @@ package final class PCMConverter {
   private let targetChannels: Int
   private let sourceRate: Int
   private let targetRate: Int
-  private let ends: (SoundEnd, SoundEnd)
+  private let ends: (ResamplerFormat, ResamplerFormat)
   private let options: SoundResampler.Options
   private var resampler: OpaquePointer?
 
@@ -71,12 +71,12 @@ package final class PCMConverter {
   /// Numbers of channels that can be converted.
   private static let channels = 1...UInt32(64)
 
-  private static func end(_ basic: AudioStreamBasicDescription) -> SoundEnd? {
+  private static func end(_ basic: AudioStreamBasicDescription) -> ResamplerFormat? {
     guard basic.mFormatID == kAudioFormatLinearPCM, let layout = PCMLayout(basic),
       channels.contains(basic.mChannelsPerFrame),
       basic.mSampleRate >= 1, basic.mSampleRate <= Double(SampleRates.convertible.upperBound)
     else { return nil }
-    var end = SoundEnd(
+    var end = ResamplerFormat(
       format: layout.format, rate: Int32(basic.mSampleRate.rounded()), layout: AVChannelLayout())
     av_channel_layout_default(&end.layout, Int32(basic.mChannelsPerFrame))
     return end

@@ -2,7 +2,7 @@
 import CFFmpeg
 
 /// The sample format, rate and channels at one side of a conversion.
-struct SoundEnd {
+struct ResamplerFormat {
   var format: AVSampleFormat
   var rate: Int32
   var layout: AVChannelLayout
@@ -31,7 +31,9 @@ enum SoundResampler {
   ///   - options: How to convert.
   /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if libswresample cannot do the
   ///   conversion.
-  static func make(from source: SoundEnd, to target: SoundEnd, _ options: Options) throws -> OpaquePointer {
+  static func make(from source: ResamplerFormat, to target: ResamplerFormat, _ options: Options) throws
+    -> OpaquePointer
+  {
     var (source, target) = (source, target)
     var made: OpaquePointer?
     let code = swr_alloc_set_opts2(
@@ -46,7 +48,7 @@ enum SoundResampler {
   }
 
   private static func set(
-    _ options: Options, on context: OpaquePointer, _ source: SoundEnd, _ target: SoundEnd
+    _ options: Options, on context: OpaquePointer, _ source: ResamplerFormat, _ target: ResamplerFormat
   ) -> Bool {
     let object = UnsafeMutableRawPointer(context)
     if let size = options.filterSize { av_opt_set_int(object, "filter_size", Int64(size), 0) }

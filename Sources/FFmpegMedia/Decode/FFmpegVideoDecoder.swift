@@ -321,7 +321,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       picture.hasUnknownFields = isEarly
       if !picture.isDamaged { picture.isDamaged = memory.heldPictures.isConcealed(frame.pointee.pts) }
       if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
-      PictureMark.mark(picture)
+      DecodedPictureAttachments.attach(to: picture)
       return .picture(picture)
     } catch {
       return .failed(error)

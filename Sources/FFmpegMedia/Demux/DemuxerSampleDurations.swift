@@ -102,17 +102,17 @@ struct SampleDurations {
   private func entryIndex(
     of packet: MediaPacket, _ time: Int64, _ raw: UnsafeMutablePointer<AVStream>, _ count: Int32
   ) -> Int32? {
-    func isFixedDuration(_ entryIndex: Int32) -> Bool {
+    func isEntryOfPacket(_ entryIndex: Int32) -> Bool {
       guard let entry = avformat_index_get_entry(raw, entryIndex) else { return false }
       // Packets that a parser has split have no file position.
       return entry.pointee.timestamp == time
         && (entry.pointee.pos == packet.filePosition || packet.filePosition < 0)
     }
     let expected = tracks[packet.streamIndex].next
-    if expected < count, isFixedDuration(expected) { return expected }
+    if expected < count, isEntryOfPacket(expected) { return expected }
     let found = av_index_search_timestamp(raw, time, AVSEEK_FLAG_ANY | AVSEEK_FLAG_BACKWARD)
     guard found >= 0 else { return nil }
     // Several entries may have the same time.
-    return (max(0, found - 32)..<min(count, found + 32)).first(where: isFixedDuration)
+    return (max(0, found - 32)..<min(count, found + 32)).first(where: isEntryOfPacket)
   }
 }

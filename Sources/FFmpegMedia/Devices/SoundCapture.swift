@@ -109,9 +109,9 @@ package final class SoundCapture {
       throw MediaFileError(.unsupportedFormat, "'\(name)' gives sound of a kind that is not known here")
     }
     channels = min(deviceChannels, 2)
-    var source = SoundEnd(
+    var source = ResamplerFormat(
       format: AV_SAMPLE_FMT_S16, rate: Int32(deviceRate), layout: AVChannelLayout())
-    var target = SoundEnd(format: AV_SAMPLE_FMT_FLT, rate: Int32(rate), layout: AVChannelLayout())
+    var target = ResamplerFormat(format: AV_SAMPLE_FMT_FLT, rate: Int32(rate), layout: AVChannelLayout())
     av_channel_layout_default(&source.layout, Int32(deviceChannels))
     av_channel_layout_default(&target.layout, Int32(channels))
     resampler = try SoundResampler.make(from: source, to: target, SoundResampler.Options())

@@ -68,7 +68,7 @@ package final class Deinterlacer {
   /// - Returns: The pictures that are complete.
   /// - Throws: `MediaFileError`.
   package func add(_ picture: Picture) throws -> [Picture] {
-    let order = PictureMark.fieldOrder(of: picture.buffer)
+    let order = DecodedPictureAttachments.fieldOrder(of: picture.buffer)
     let now = Shape(
       format: CVPixelBufferGetPixelFormatType(picture.buffer), width: CVPixelBufferGetWidth(picture.buffer),
       height: CVPixelBufferGetHeight(picture.buffer))
@@ -161,10 +161,12 @@ package final class Deinterlacer {
       throw MediaFileError(.other, "a filtered picture has another format")
     }
     CVBufferPropagateAttachments(source.buffer, made)
-    PictureMark.removeFields(from: made)
+    DecodedPictureAttachments.removeFields(from: made)
     var result = Picture(buffer: made, time: source.time, duration: source.duration, isCopy: true)
     // A progressive picture between interlaced ones is not split into fields.
-    guard rate == .field, PictureMark.fieldOrder(of: source.buffer) != nil else { return result }
+    guard rate == .field, DecodedPictureAttachments.fieldOrder(of: source.buffer) != nil else {
+      return result
+    }
     let step = step(of: source, after: half / 2)
     let middle = CMTimeMultiplyByRatio(step, multiplier: 1, divisor: 2)
     result.duration = half % 2 == 0 ? middle : step - middle

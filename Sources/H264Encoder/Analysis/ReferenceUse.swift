@@ -9,7 +9,7 @@ struct ReferenceUse {
   /// never.
   static let interval: UInt64 = 7
   /// The factor by which the share of an earlier picture decays with each picture.
-  private static let fading = 0.8
+  private static let decay = 0.8
 
   /// The largest share among recent pictures, 0 to 1, with decay.
   private var usedFraction = 1.0
@@ -20,22 +20,22 @@ struct ReferenceUse {
   ///
   /// - Parameters:
   ///   - index: `FrameProperties.index` of the picture.
-  ///   - least: the share of inter macroblocks that use another reference than the first, 0 to 1,
-  ///     from which several references are used.
-  func isWorthIt(index: UInt64, least: Double) -> Bool {
-    usedFraction >= least || index >= last + Self.interval
+  ///   - minimumShare: the share of inter macroblocks predicted from another reference than the
+  ///     first, 0 to 1, from which several references are used.
+  func shouldUseSeveralReferences(index: UInt64, minimumShare: Double) -> Bool {
+    usedFraction >= minimumShare || index >= last + Self.interval
   }
 
-  /// Takes the statistics of a coded picture that had several reference pictures.
+  /// Records the statistics of a coded picture that had several reference pictures.
   ///
   /// - Parameters:
   ///   - index: `FrameProperties.index` of the picture.
   ///   - inOtherReferences: the number of its macroblocks that are predicted from another reference
   ///     picture than the first.
   ///   - inter: the number of its inter macroblocks that are not skipped.
-  mutating func take(index: UInt64, inOtherReferences: Int, inter: Int) {
+  mutating func record(index: UInt64, inOtherReferences: Int, inter: Int) {
     last = index
-    usedFraction *= Self.fading
+    usedFraction *= Self.decay
     if inter > 0 { usedFraction = max(usedFraction, Double(inOtherReferences) / Double(inter)) }
   }
 }

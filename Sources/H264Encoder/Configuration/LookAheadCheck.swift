@@ -103,9 +103,9 @@ extension H264EncoderConfiguration {
 
   /// Whether the stream shares its buffer with a stream before or after it.
   var isJoined: Bool { lookAheadSettings.isJoined }
-  /// Whether others rely on the buffer, since the stream describes it or other streams share it. No
-  /// picture may then take more bits than the buffer holds.
-  var hasPromisedBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
+  /// Whether the stream must conform to the buffer, because its SEI messages describe the buffer or
+  /// because joined streams share it. No picture may then take more bits than the buffer holds.
+  var mustConformToBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
 
   /// Whether the bit rate is constant.
   var isConstantRate: Bool { lookAheadSettings.isConstantRate }

@@ -34,7 +34,7 @@ struct DirectChoice {
     case .spatial: plan.header.usesSpatialDirect = true
     case .temporal: plan.header.usesSpatialDirect = false
     case .automatic:
-      let follows = order.wantedL1.first?.isBidirectional ?? false
+      let follows = order.list1.first?.isBidirectional ?? false
       kind = plan.isReference ? .reference : follows ? .beforeB : .beforeP
       let known = costs[kind.rawValue]
       plan.header.usesSpatialDirect = known.temporal * 100 >= known.spatial * DirectChoice.margin

@@ -20,14 +20,15 @@ extension LookAheadEncoder {
     // That is not acceptable where the stream describes the buffer, joined streams share it, or
     // there are data rate limits; macroblocks are skipped instead there.
     let cap = Double(configuration.maximumQP)
-    let givesWay = cap < 51 && !configuration.hasPromisedBuffer && configuration.dataRateLimits.isEmpty
+    let mayExceedBuffer =
+      cap < 51 && !configuration.mustConformToBuffer && configuration.dataRateLimits.isEmpty
     while Double(output.pointee.bits) > room, attempts < 5 {
-      if givesWay, qp >= cap { break }
+      if mayExceedBuffer, qp >= cap { break }
       attempts += 1
       recodedPictures += 1
       let over = Double(output.pointee.bits) / max(room, 1)
       qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
-      if !givesWay, attempts >= 4 || qp >= cap {
+      if !mayExceedBuffer, attempts >= 4 || qp >= cap {
         // From here on each macroblock is coded within the bits that are left; if that fails, all
         // of them as cheaply as possible.
         attempts = max(attempts, 4)

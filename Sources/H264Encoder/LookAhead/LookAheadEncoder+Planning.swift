@@ -98,10 +98,10 @@ extension LookAheadEncoder {
   ) {
     let coder = flight.coder
     order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
-    weights?.weigh(&plan, picture.brightnessRead, index: picture.index, order, coder)
-    for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
-    for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
-    flight.references = order.wanted.count + order.wantedL1.count
+    weights?.chooseWeights(&plan, picture.brightnessRead, index: picture.index, order, coder)
+    for (i, entry) in order.list0.enumerated() { coder.setReference(i, pool[entry.picture]) }
+    for (i, entry) in order.list1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
+    flight.references = order.list0.count + order.list1.count
     flight.target = order.prepare(&plan, picture.kind, index: picture.index, uses: uses)
     if plan.isReference { weights?.store(slot: flight.target) }
     if picture.kind.isBidirectional {
@@ -110,8 +110,8 @@ extension LookAheadEncoder {
     }
     flight.requiredPictures.removeAll(keepingCapacity: true)
     flight.requiredPictures.append(flight.target)
-    for entry in order.wanted { flight.requiredPictures.append(entry.picture) }
-    for entry in order.wantedL1 { flight.requiredPictures.append(entry.picture) }
+    for entry in order.list0 { flight.requiredPictures.append(entry.picture) }
+    for entry in order.list1 { flight.requiredPictures.append(entry.picture) }
     for i in flight.requiredPictures { uses[i] += 1 }
   }
 
@@ -125,7 +125,7 @@ extension LookAheadEncoder {
   private func launch(
     _ flight: PictureInFlight, _ plan: inout PicturePlan, _ source: SourcePicture, isPredicted: Bool
   ) {
-    let first = isPredicted ? order.wanted.first.map { pool[$0.picture] } : nil
+    let first = isPredicted ? order.list0.first.map { pool[$0.picture] } : nil
     let limit = sps.verticalMotion - 16
     if let scheduler, let slot = flight.slot {
       guard

@@ -47,19 +47,19 @@ struct PictureWeights {
   ///   - index: its index in input order.
   ///   - order: the stream order; its reference lists are those of the picture.
   ///   - coder: receives the weights (`PictureCoder.weights`).
-  mutating func weigh(
+  mutating func chooseWeights(
     _ plan: inout PicturePlan, _ reading: BrightnessReading, index: UInt64, _ order: borrowing StreamOrder,
     _ coder: PictureCoder
   ) {
     detector.take(reading)
-    guard let first = order.wanted.first else { return }
-    if let second = order.wantedL1.first {
-      weightBidirectional(&plan, index, order.wanted, order.wantedL1, first, second, coder.weights)
+    guard let first = order.list0.first else { return }
+    if let second = order.list1.first {
+      weightBidirectional(&plan, index, order.list0, order.list1, first, second, coder.weights)
       return
     }
     let shift = detector.shift(slot: first.picture)
-    plan.isWeighted = find(order.wanted, shift, coder.weights)
-    if plan.isWeighted { setTable(&plan, shift, order.wanted, [], coder.weights) }
+    plan.isWeighted = computeWeights(order.list0, shift, coder.weights)
+    if plan.isWeighted { setTable(&plan, shift, order.list0, [], coder.weights) }
   }
 
   /// Computes the weights of the pictures of a reference list.
@@ -68,7 +68,7 @@ struct PictureWeights {
   ///   - shift: luma_log2_weight_denom and chroma_log2_weight_denom.
   ///   - weights: receives the weight of each picture.
   /// - Returns: whether any picture has other weights than the default.
-  private func find(
+  private func computeWeights(
     _ list: [DecodedPictureBuffer.Entry], _ shift: Int32, _ weights: UnsafeMutablePointer<PredictionWeight>
   ) -> Bool {
     var isWeighted = false
@@ -121,8 +121,8 @@ struct PictureWeights {
     var shift: Int32 = 6
     var isWeighted = false
     while shift >= 5 {
-      let (a, b) = (find(list0, shift, weights), find(list1, shift, weightsL1))
-      isWeighted = (a || b) && Self.mayJoin(weights, list0.count, weightsL1, list1.count)
+      let (a, b) = (computeWeights(list0, shift, weights), computeWeights(list1, shift, weightsL1))
+      isWeighted = (a || b) && Self.sumsAreAllowed(weights, list0.count, weightsL1, list1.count)
       if isWeighted || !a && !b { break }
       shift -= 1
     }
@@ -159,7 +159,7 @@ struct PictureWeights {
   ///   - count0: their number.
   ///   - list1: the weights of list 1.
   ///   - count1: their number.
-  private static func mayJoin(
+  private static func sumsAreAllowed(
     _ list0: UnsafePointer<PredictionWeight>, _ count0: Int, _ list1: UnsafePointer<PredictionWeight>,
     _ count1: Int
   ) -> Bool {

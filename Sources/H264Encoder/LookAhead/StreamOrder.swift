@@ -18,9 +18,9 @@ struct StreamOrder {
   private var modifications: [H264ReferenceListModification] = []
   private var commands: [H264MemoryManagement] = []
   /// The selected pictures of reference list 0, in the order of the list.
-  private(set) var wanted: [DecodedPictureBuffer.Entry] = []
+  private(set) var list0: [DecodedPictureBuffer.Entry] = []
   /// The selected pictures of reference list 1 of a B picture, in the order of the list.
-  private(set) var wantedL1: [DecodedPictureBuffer.Entry] = []
+  private(set) var list1: [DecodedPictureBuffer.Entry] = []
 
   /// Creates the order of a new stream.
   /// - Parameters:
@@ -32,10 +32,10 @@ struct StreamOrder {
     buffer = DecodedPictureBuffer(capacity: capacity, maxFrameNum: maxFrameNum)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
-    wanted.reserveCapacity(17)
+    list0.reserveCapacity(17)
   }
 
-  /// Selects the reference pictures of a picture (`wanted`, `wantedL1`).
+  /// Selects the reference pictures of a picture (`list0`, `list1`).
   ///
   /// For a P picture these are the newest pictures that are not B pictures. If the second of them
   /// is not of raised quality, the newest one further back that is takes its place. For a B picture
@@ -45,23 +45,23 @@ struct StreamOrder {
   ///   - index: its index in input order.
   ///   - most: the most pictures in list 0.
   mutating func selectReferences(_ kind: QueuedPicture.Kind, index: UInt64, most: Int) {
-    wanted.removeAll(keepingCapacity: true)
-    wantedL1.removeAll(keepingCapacity: true)
+    list0.removeAll(keepingCapacity: true)
+    list1.removeAll(keepingCapacity: true)
     if kind.isKey { return }
     // No picture refers to one before the last key frame that precedes it in output order.
     let first = index < keys.last ? keys.before : keys.last
     if kind.isBidirectional {
-      for entry in buffer.entries where entry.index < index && entry.index >= first { wanted.append(entry) }
-      for entry in buffer.entries where entry.index > index { wantedL1.append(entry) }
-      wanted.sort { $0.index > $1.index }
-      wantedL1.sort { $0.index < $1.index }
-      if wanted.count > most { wanted.removeLast(wanted.count - most) }
-      if wantedL1.count > 1 { wantedL1.removeLast(wantedL1.count - 1) }
+      for entry in buffer.entries where entry.index < index && entry.index >= first { list0.append(entry) }
+      for entry in buffer.entries where entry.index > index { list1.append(entry) }
+      list0.sort { $0.index > $1.index }
+      list1.sort { $0.index < $1.index }
+      if list0.count > most { list0.removeLast(list0.count - most) }
+      if list1.count > 1 { list1.removeLast(list1.count - 1) }
       return
     }
-    for entry in buffer.entries where !entry.isBidirectional && entry.index >= first { wanted.append(entry) }
-    if most > 1 { wanted.preferRaisedQuality() }
-    if wanted.count > most { wanted.removeLast(wanted.count - most) }
+    for entry in buffer.entries where !entry.isBidirectional && entry.index >= first { list0.append(entry) }
+    if most > 1 { list0.preferRaisedQuality() }
+    if list0.count > most { list0.removeLast(list0.count - most) }
   }
 
   /// Fills in the slice header of a picture, and marks reference pictures as the header tells the
@@ -90,15 +90,15 @@ struct StreamOrder {
     plan.orderCount = Int(index - origin) * 2
     plan.header.usesSpatialDirect = kind.isBidirectional
     plan.header.pictureOrderCountLSB = plan.orderCount & 255
-    plan.header.activeReferences = max(1, wanted.count)
+    plan.header.activeReferences = max(1, list0.count)
     modifications.removeAll(keepingCapacity: true)
     // The initial lists of B pictures are in output order, as selected (8.2.4.2.3), and need no
     // modification.
-    if kind == .predicted { buffer.modifications(wanted, current: numbering.frameNum, &modifications) }
+    if kind == .predicted { buffer.modifications(list0, current: numbering.frameNum, &modifications) }
     plan.header.modifications = modifications
-    plan.referenceCount = wanted.count
-    plan.header.activeReferencesL1 = max(1, wantedL1.count)
-    plan.referenceCountL1 = wantedL1.count
+    plan.referenceCount = list0.count
+    plan.header.activeReferencesL1 = max(1, list1.count)
+    plan.referenceCountL1 = list1.count
     let target = uses.indices.first { i in uses[i] == 0 && !buffer.entries.contains { $0.picture == i } } ?? 0
     if plan.isReference { mark(&plan, kind, target, index) }
     return target

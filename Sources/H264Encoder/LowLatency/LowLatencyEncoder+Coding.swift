@@ -25,12 +25,12 @@ extension LowLatencyEncoder {
   /// - Returns: whether a new scene begins with the picture, which such motion does not explain.
   func findMotion(_ plan: inout PicturePlan, _ source: SourcePicture, isAnalysed: Bool) -> Bool {
     let isCut = isAnalysed && preAnalysis.isSceneChange
-    if let first = wanted.first, isCut || hasScrolled || displacementDetector.mayScroll(index: nextIndex) {
+    if let first = list0.first, isCut || hasScrolled || displacementDetector.mayScroll(index: nextIndex) {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture].luma, limit: sps.verticalMotion - 16)
       hasScrolled = plan.scroll != 0
     }
-    let refersToLast = wanted.first.map { $0.index + 1 == nextIndex } ?? false
+    let refersToLast = list0.first.map { $0.index + 1 == nextIndex } ?? false
     plan.displacements = displacementDetector.displacements(
       source, index: nextIndex, isSceneChange: isCut, refersToLast: refersToLast,
       limit: sps.verticalMotion - 16)
@@ -71,11 +71,11 @@ extension LowLatencyEncoder {
     isAnalysed: Bool, isSceneChange: Bool
   ) -> Int {
     lastReferences.removeAll(keepingCapacity: true)
-    for entry in wanted { lastReferences.append(entry.index) }
+    for entry in list0 { lastReferences.append(entry.index) }
     if let fadeDetector {
-      weigh(&plan, fadeDetector, isAnalysed ? nil : source, isSceneChange: isSceneChange)
+      chooseWeights(&plan, fadeDetector, isAnalysed ? nil : source, isSceneChange: isSceneChange)
     }
-    let target = prepare(&plan, wanted, options, index)
+    let target = prepare(&plan, list0, options, index)
     fadeDetector?.store(slot: target)
     return target
   }
@@ -110,10 +110,10 @@ extension LowLatencyEncoder {
     _ source: SourcePicture,
     _ picture: PicturePlanes
   ) {
-    coder.describe(&properties, plan, references: wanted.count)
-    if wanted.count > 1 {
+    coder.describe(&properties, plan, references: list0.count)
+    if list0.count > 1 {
       let statistics = coder.statistics
-      referenceUse.take(
+      referenceUse.record(
         index: properties.index, inOtherReferences: statistics.inOtherReferences,
         inter: coder.geometry.macroblockCount - statistics.intra - statistics.skipped)
     }
@@ -157,17 +157,17 @@ extension LowLatencyEncoder {
   ///   - fadeDetector: compares the brightness of pictures.
   ///   - unread: the picture, if the pre-analysis has not measured its brightness; otherwise nil.
   ///   - isSceneChange: whether a new scene begins with the picture, which then has no weights.
-  func weigh(
+  func chooseWeights(
     _ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ unread: SourcePicture?, isSceneChange: Bool
   ) {
     if let unread {
       for row in 0..<fadeDetector.reading.rows { fadeDetector.reading.read(unread, row: row) }
     }
     fadeDetector.take(fadeDetector.reading)
-    guard let first = wanted.first, !isSceneChange else { return }
+    guard let first = list0.first, !isSceneChange else { return }
     let shift = fadeDetector.shift(slot: first.picture)
-    for i in wanted.indices {
-      fadeDetector.find(slot: wanted[i].picture, shift: shift, &coder.weights[i])
+    for i in list0.indices {
+      fadeDetector.find(slot: list0[i].picture, shift: shift, &coder.weights[i])
       if !coder.weights[i].isDefault { plan.isWeighted = true }
     }
     guard plan.isWeighted else { return }
@@ -175,7 +175,7 @@ extension LowLatencyEncoder {
     weightTable.log2LumaDenominator = Int(shift)
     weightTable.log2ChromaDenominator = Int(shift)
     weightTable.list0.removeAll(keepingCapacity: true)
-    for i in wanted.indices { weightTable.list0.append(coder.weights[i].entry) }
+    for i in list0.indices { weightTable.list0.append(coder.weights[i].entry) }
     plan.header.weights = weightTable
   }
 

@@ -5,10 +5,10 @@ import VideoBitstream
 
 /// The references of a picture, its slice header, and the marking of the decoded picture buffer.
 extension LowLatencyEncoder {
-  /// Selects the reference pictures of a frame (`wanted`), in the order of reference list 0. It
+  /// Selects the reference pictures of a frame (`list0`), in the order of reference list 0. It
   /// selects none where the frame has to be a key frame.
   func selectReferences(_ options: H264FrameOptions) {
-    wanted.removeAll(keepingCapacity: true)
+    list0.removeAll(keepingCapacity: true)
     if options.isKeyFrame || keyFrameIsDue { return }
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
     // During a gradual refresh each picture has more refreshed columns than the one before it, so
@@ -18,9 +18,9 @@ extension LowLatencyEncoder {
     case .automatic:
       // Newest first, short-term and long-term references alike.
       for entry in buffer.entries where entry.isUsable {
-        var at = wanted.count
-        while at > 0 && wanted[at - 1].index < entry.index { at -= 1 }
-        wanted.insert(entry, at: at)
+        var at = list0.count
+        while at > 0 && list0[at - 1].index < entry.index { at -= 1 }
+        list0.insert(entry, at: at)
       }
     case .frames(let indices):
       for index in indices {
@@ -33,33 +33,33 @@ extension LowLatencyEncoder {
         for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
     }
-    if options.references == .automatic && most > 1 { wanted.preferRaisedQuality() }
-    if wanted.count > most { wanted.removeLast(wanted.count - most) }
+    if options.references == .automatic && most > 1 { list0.preferRaisedQuality() }
+    if list0.count > most { list0.removeLast(list0.count - most) }
   }
 
   /// The most reference pictures that the next frame may have.
   var maxReferences: Int {
     let (count, least) = coder.settings.motion.referencesByUse
     guard count > 1 else { return max(1, coder.referencesSearched) }
-    return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
+    return referenceUse.shouldUseSeveralReferences(index: nextIndex, minimumShare: least) ? count : 1
   }
 
-  /// Adds a reference picture to `wanted`, unless it is there already: a second entry would cost
+  /// Adds a reference picture to `list0`, unless it is there already: a second entry would cost
   /// bits and gain nothing.
   func want(_ entry: DecodedPictureBuffer.Entry) {
-    if !wanted.contains(where: { $0.picture == entry.picture }) { wanted.append(entry) }
+    if !list0.contains(where: { $0.picture == entry.picture }) { list0.append(entry) }
   }
 
   /// Fills in the slice header of a picture, and marks reference pictures as the header tells the
   /// decoder to.
   /// - Parameters:
   ///   - plan: receives the slice header.
-  ///   - wanted: the reference pictures, in the order of list 0.
+  ///   - list0: the reference pictures, in the order of list 0.
   ///   - options: the options of the frame.
   ///   - index: the frame's index (`H264FrameProperties.index`).
   /// - Returns: the index in the pool of the picture to code into.
   func prepare(
-    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
+    _ plan: inout PicturePlan, _ list0: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
     _ index: UInt64
   ) -> Int {
     if plan.isIDR {
@@ -74,13 +74,13 @@ extension LowLatencyEncoder {
     numbering.advance(&plan, kind: plan.isIDR ? .i : .p, maxFrameNum: buffer.maxFrameNum)
     plan.header.pictureOrderCountLSB = orderCount
     orderCount += 2
-    plan.header.activeReferences = max(1, wanted.count)
+    plan.header.activeReferences = max(1, list0.count)
     modifications.removeAll(keepingCapacity: true)
-    if !plan.isIDR { buffer.modifications(wanted, current: numbering.frameNum, &modifications) }
+    if !plan.isIDR { buffer.modifications(list0, current: numbering.frameNum, &modifications) }
     plan.header.modifications = modifications
-    plan.referenceCount = wanted.count
-    for i in wanted.indices {
-      coder.setReference(i, pool[wanted[i].picture])
+    plan.referenceCount = list0.count
+    for i in list0.indices {
+      coder.setReference(i, pool[list0[i].picture])
     }
     plan.header.deblocking = H264SliceHeader.Deblocking(
       disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,

@@ -80,7 +80,7 @@ final class LowLatencyEncoder {
   /// Measures how often several reference pictures are used.
   var referenceUse = ReferenceUse()
   /// Scratch: the reference pictures of the frame being coded, in the order of list 0.
-  var wanted: [DecodedPictureBuffer.Entry] = []
+  var list0: [DecodedPictureBuffer.Entry] = []
   /// Scratch: the list modifications and memory management commands of its slice header.
   var modifications: [H264ReferenceListModification] = []
   var commands: [H264MemoryManagement] = []
@@ -135,7 +135,7 @@ final class LowLatencyEncoder {
       frameRate: configuration.frameRate)
     self.clock = clock
     self.memory = memory
-    wanted.reserveCapacity(64)
+    list0.reserveCapacity(64)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
     weightTable.list0.reserveCapacity(16)
@@ -192,10 +192,10 @@ final class LowLatencyEncoder {
     let isSceneChange = findMotion(&plan, source, isAnalysed: isAnalysed)
     if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame && options.references == .automatic
     {
-      wanted.removeAll(keepingCapacity: true)
+      list0.removeAll(keepingCapacity: true)
     }
     startsRefresh = isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh
-    plan.isIDR = wanted.isEmpty
+    plan.isIDR = list0.isEmpty
     plan.isReference = options.isReference || plan.isIDR
 
     let decision = rateControl.plan(

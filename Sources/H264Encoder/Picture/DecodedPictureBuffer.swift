@@ -186,19 +186,19 @@ struct DecodedPictureBuffer {
     entries.insert(entry, at: at)
   }
 
-  /// The operations that turn the initial reference list into the wanted one (8.2.4.3).
+  /// The operations that turn the initial reference list into the one of the picture (8.2.4.3).
   /// - Parameters:
-  ///   - wanted: the pictures that the list is to begin with.
+  ///   - list0: the pictures that the list is to begin with.
   ///   - frameNum: frame_num of the picture being coded.
   ///   - commands: gets the operations; none if the initial list begins with these pictures.
   func modifications(
-    _ wanted: [Entry], current frameNum: Int, _ commands: inout [H264ReferenceListModification]
+    _ list0: [Entry], current frameNum: Int, _ commands: inout [H264ReferenceListModification]
   ) {
     // A receiver may have more short-term pictures in front of the long-term ones.
-    let isSure = !toleratesLosses || wanted.allSatisfy { $0.longTermIndex == nil }
-    if isSure, zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return }
+    let isSure = !toleratesLosses || list0.allSatisfy { $0.longTermIndex == nil }
+    if isSure, zip(entries, list0).allSatisfy({ $0.picture == $1.picture }) { return }
     var predicted = frameNum
-    for entry in wanted {
+    for entry in list0 {
       if let slot = entry.longTermIndex {
         commands.append(.longTerm(pictureNumber: slot))
         continue

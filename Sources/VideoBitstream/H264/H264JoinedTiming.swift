@@ -11,7 +11,7 @@ extension H264PictureTiming {
   private static let fillerType = 3
   /// The bytes of filler that the encoder writes. Another delay may need more or fewer emulation
   /// prevention bytes, and the filler makes up for the difference.
-  private static let usualFiller = 6
+  private static let defaultFillerByteCount = 6
 
   /// Returns the SEI messages of an access unit at the start of a stream: its picture timing, and
   /// filler.
@@ -21,7 +21,7 @@ extension H264PictureTiming {
   package static func joinable(_ timing: Self, hrd: H264HypotheticalDecoder) -> [SupplementalInformation
     .Message]
   {
-    timing.messages(hrd: hrd, filler: usualFiller)
+    timing.messages(hrd: hrd, filler: defaultFillerByteCount)
   }
 
   /// Returns the picture timing message and a filler message of `filler` bytes.
@@ -74,7 +74,7 @@ extension H264PictureTiming {
     let found = SupplementalInformation.messages(nalUnit: nalUnit, headerLength: 1)
     guard found.map(\.type) == [payloadType, fillerType] else { return nil }
     timing.removalDelay = removalDelay
-    for filler in 0...(2 * usualFiller) {
+    for filler in 0...(2 * defaultFillerByteCount) {
       let payload = BitWriter.bytes {
         SupplementalInformation.write(timing.messages(hrd: hrd, filler: filler), to: &$0)
       }

@@ -65,18 +65,18 @@ struct Call: AsyncParsableCommand {
 
 /// The files that a call writes in addition to its summary.
 private struct CallFiles {
-  private let report: SideFile?
-  private let dump: SideFile?
-  private let received: SideFile?
-  private let sdp: SideFile?
-  private let record: SideFile?
+  private let report: AuxiliaryFile?
+  private let dump: AuxiliaryFile?
+  private let received: AuxiliaryFile?
+  private let sdp: AuxiliaryFile?
+  private let record: AuxiliaryFile?
   private let port: UInt16
 
   init(_ options: CallOptions) throws {
     var others: [String?] = [options.movie]
-    func file(_ path: String?, _ option: String, _ what: String) throws -> SideFile? {
+    func file(_ path: String?, _ option: String, _ what: String) throws -> AuxiliaryFile? {
       defer { others.append(path) }
-      return try SideFile(
+      return try AuxiliaryFile(
         path, option: option, what: what, others: others, overwrites: options.results.overwriting.overwrite)
     }
     report = try file(options.report, "--report", "report")

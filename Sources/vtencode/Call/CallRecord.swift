@@ -30,7 +30,7 @@ struct CallRecord: Sendable {
     /// previous picture if this one never came.
     var quality: Double?
     /// Whether the frame was dropped because the link was too slow.
-    var isThinned = false
+    var isDroppedForLink = false
     /// Whether the picture's PSNR differs from the encoder's, so that the decoded picture is
     /// another one.
     var isDamaged = false

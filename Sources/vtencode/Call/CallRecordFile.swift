@@ -22,7 +22,7 @@ struct CallRecordFile: Encodable {
     var time: Double?
     var quality: Double?
     var isDamaged: Bool
-    var isThinned: Bool
+    var isDroppedForLink: Bool
     var queueingDelay: Double
   }
 
@@ -74,7 +74,8 @@ struct CallRecordFile: Encodable {
         freezes: record.freezes(of: receiver).map { Freeze(start: $0.start, length: $0.length) },
         shown: receiver.shown.map {
           Shown(
-            time: $0.time, quality: $0.quality, isDamaged: $0.isDamaged, isThinned: $0.isThinned,
+            time: $0.time, quality: $0.quality, isDamaged: $0.isDamaged,
+            isDroppedForLink: $0.isDroppedForLink,
             queueingDelay: $0.queueingDelay)
         })
     }

@@ -19,7 +19,7 @@ final class CallSimulation {
   private let sender: CallSender
   private var paths: [CallPath] = []
   private var receivers: [CallReceiver] = []
-  private var screens: [CallScreen] = []
+  private var screens: [ReceivedPictureComparison] = []
   private var feedbackLinks: [NetworkLink] = []
   /// When each receiver's next request for packets is scheduled; infinite if none is.
   private var requestTimes: [Double] = []
@@ -56,7 +56,7 @@ final class CallSimulation {
           plan, name: index == 0 ? "receiver" : "receiver behind the bottleneck",
           source: 0x5245_4330 + UInt32(index), media: Self.media, bandwidth: line))
       requestTimes.append(.infinity)
-      screens.append(CallScreen(measures: plan.measuresQuality))
+      screens.append(ReceivedPictureComparison(measures: plan.measuresQuality))
     }
   }
 
@@ -126,7 +126,7 @@ final class CallSimulation {
       screens[index].add(picture.buffer, quality: sender.frames.last?.quality)
       guard let frame else { continue }
       if paths[index].shouldDrop(frame.descriptor, at: loop.now) {
-        screens[index].markThinned()
+        screens[index].markAsDroppedForLink()
         continue
       }
       for packet in paths[index].stream.packets(of: frame, at: loop.now) {

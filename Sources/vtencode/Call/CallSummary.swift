@@ -70,7 +70,7 @@ struct CallSummary {
     func milliseconds(_ fraction: Double, _ values: [Double]) -> String {
       CallRecord.quantile(fraction, of: values).map { Wording.fixed($0 * 1000, 0) } ?? "-"
     }
-    let thinned = receiver.shown.count { $0.isThinned }
+    let dropped = receiver.shown.count { $0.isDroppedForLink }
     let damaged = receiver.shown.count { $0.isDamaged }
     var rows = [
       (
@@ -81,7 +81,7 @@ struct CallSummary {
       (
         "frames",
         "\(Wording.grouped(receiver.decoded)) decoded, \(receiver.incomplete) incomplete, \(receiver.unusable) of no use"
-          + (thinned > 0 ? ", \(thinned) thinned out" : "")
+          + (dropped > 0 ? ", \(dropped) dropped for the link" : "")
       ),
       (
         "mismatches",

@@ -46,7 +46,7 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
       options: options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan, range: range.range,
       changes: changes)
     let output = try request.destination()
-    let report = try SideFile(
+    let report = try AuxiliaryFile(
       modeOptions.report, option: "--report", what: "report",
       others: request.inputs.map { InputFile.path(of: $0) } + [output.path],
       overwrites: options.overwriting.overwrite)

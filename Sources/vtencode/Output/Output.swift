@@ -128,13 +128,13 @@ struct OutputResult: Sendable {
   /// The reports about the servers.
   var servers: [ServerReport] = []
   /// The further files of the same encoding.
-  var others: [OtherFile] = []
+  var others: [AdditionalFile] = []
   /// Why further outputs have failed.
   var failures: [OutputFailure] = []
 }
 
 /// A further file of a run.
-struct OtherFile: Sendable {
+struct AdditionalFile: Sendable {
   /// The number of the output in `Destination.all`.
   var number: Int
   /// The file's path, if it is not the intended one.
@@ -161,7 +161,7 @@ struct OutputReport: Sendable {
   /// The reports about the servers.
   var servers: [ServerReport] = []
   /// The further files of the same encoding.
-  var others: [OtherFile] = []
+  var others: [AdditionalFile] = []
   /// Why further outputs have failed.
   var failures: [OutputFailure] = []
 }

@@ -170,7 +170,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
       if index == 0 { (result.fileBytes, result.path) = (one.fileBytes, one.path) }
       result.servers += one.servers
       if index > 0, one.servers.isEmpty {
-        result.others.append(OtherFile(number: index, path: one.path, fileBytes: one.fileBytes))
+        result.others.append(AdditionalFile(number: index, path: one.path, fileBytes: one.fileBytes))
       }
     }
     result.failures = lock.withLock {

@@ -30,7 +30,7 @@ final class PassLoop: @unchecked Sendable {
     do {
       var plan = PassPlan(
         target: pipeline.plan.bitRate, maximum: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance,
-        highest: pipeline.plan.maximumRate, isLearned: pipeline.plan.statistics != nil)
+        highest: pipeline.plan.maximumRate, hasStatistics: pipeline.plan.statistics != nil)
       var isWhole = false
       var isWanted = false
       var partCount = 0
@@ -54,7 +54,7 @@ final class PassLoop: @unchecked Sendable {
           progress.begin(pass: plan.number, of: plan.maximum, frames: part?.count)
         }
         do {
-          try compressor.beginPass(isLast: plan.isLast, rate: plan.asked)
+          try compressor.beginPass(isLast: plan.isLast, rate: plan.requestedRate)
           let isOver = try encodePass(samples, damage, only: part)
           if part == nil { isWhole = isOver }
           if part != nil, !isOver {

@@ -15,7 +15,7 @@ final class WhepRun: @unchecked Sendable {
     var takesSound = true
     var isQuiet = false
     var screen: LiveScreen.Kind?
-    var snapshot: SideFile?
+    var snapshot: AuxiliaryFile?
   }
 
   /// How long a server may take until a path is found, and until media comes, in seconds.

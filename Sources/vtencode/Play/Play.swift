@@ -106,7 +106,7 @@ struct Play: AsyncParsableCommand {
   func run() async throws {
     // Before the screen, which does not matter for what cannot be played at all.
     try LiveSource.refuse(movie)
-    let picture = try SideFile(
+    let picture = try AuxiliaryFile(
       snapshot, option: "--snapshot", what: "snapshot", others: [movie], overwrites: overwriting.overwrite)
     let inTerminal = try choosesTerminal()
     if inTerminal, progressOption.json {

@@ -18,7 +18,7 @@ final class PlaySession: @unchecked Sendable {
   let layer: AVPlayerLayer
   private let options: Play
   private let file: InputFile
-  private let snapshot: SideFile?
+  private let snapshot: AuxiliaryFile?
   private let lock = NSLock()
   private let wake = WakeUp()
   private var commands: [PlayCommand] = []
@@ -28,7 +28,7 @@ final class PlaySession: @unchecked Sendable {
   private var offsets: [Double] = []
   private var tokens: [any NSObjectProtocol] = []
 
-  init(_ options: Play, file: InputFile, snapshot: SideFile?) throws {
+  init(_ options: Play, file: InputFile, snapshot: AuxiliaryFile?) throws {
     (self.options, self.file, self.snapshot) = (options, file, snapshot)
     let settings = options.picture.frameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     item = AVPlayerItem(asset: AVURLAsset(url: URL(fileURLWithPath: file.path), options: settings))

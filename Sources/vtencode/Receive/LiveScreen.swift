@@ -117,7 +117,7 @@ final class LiveScreen {
 
   /// Writes what is shown, after the last picture has been shown.
   /// - Throws: a `Failure` if no picture came or the file cannot be written.
-  func snapshot(to file: SideFile) throws {
+  func snapshot(to file: AuxiliaryFile) throws {
     guard let last else { throw Failure("no picture came, so there is no snapshot") }
     waitUntilShown()
     do {

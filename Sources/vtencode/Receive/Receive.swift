@@ -54,7 +54,7 @@ struct Receive: AsyncParsableCommand {
       try ReceivedFile.Place($0, codec: options.codec, overwrites: options.recording.overwrite)
     }
     let codecs = try options.codecs(writing: file)
-    let snapshot = try SideFile(
+    let snapshot = try AuxiliaryFile(
       options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
       overwrites: options.recording.overwrite)
     let web = try options.web.place(isInsecure: options.wire.keys.insecure)
@@ -89,7 +89,7 @@ extension Receive {
       try ReceivedFile.Place(
         $0, codec: .avc1, hasCodecOption: false, overwrites: options.recording.overwrite)
     }
-    let snapshot = try SideFile(
+    let snapshot = try AuxiliaryFile(
       options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
       overwrites: options.recording.overwrite)
     let stun = try options.peer.stun.resolve()

@@ -19,7 +19,7 @@ final class ReceiveRun: @unchecked Sendable {
     var web: WebOptions.Place?
     var screen: LiveScreen.Kind?
     /// The file for a snapshot at the end; nil if none is wanted.
-    var snapshot: SideFile?
+    var snapshot: AuxiliaryFile?
   }
 
   private let settings: Settings

@@ -51,7 +51,7 @@ struct Send: AsyncParsableCommand {
     let secret = try options.wire.sharedSecret()
     let address = try destination.resolve()
     try options.wire.check(address, isSecured: secret != nil)
-    let description = try SideFile(
+    let description = try AuxiliaryFile(
       options.description.sdp, option: "--sdp", what: "session description", others: [options.source],
       overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
@@ -67,7 +67,7 @@ struct Send: AsyncParsableCommand {
   /// - Throws: a `Failure` if the session cannot be opened or ends because of an error.
   private static func send(
     _ options: SendOptions, _ source: SendSource, to destination: Endpoint, at address: SocketAddress,
-    _ secret: (any SharedSecret)?, _ description: SideFile?
+    _ secret: (any SharedSecret)?, _ description: AuxiliaryFile?
   ) async throws -> (SummaryTable, Failure?) {
     try await onThread("send") {
       let pictures = try source.pictures()

@@ -24,7 +24,7 @@ final class SendRun: @unchecked Sendable {
   /// The highest bit rate and the current target bit rate of the encoder, in bits a second.
   private let rate: Int
   private var current = 0
-  private let sdp: SideFile?
+  private let sdp: AuxiliaryFile?
   private let lock = Lock()
   private var session: SenderSession
   private var socket: DatagramSocket?
@@ -39,7 +39,7 @@ final class SendRun: @unchecked Sendable {
 
   init(
     _ options: SendOptions, source: SendSource, pictures: any CallPictures, destination: Endpoint,
-    address: SocketAddress, sound: (any SendSound)?, secret: (any SharedSecret)?, description: SideFile?
+    address: SocketAddress, sound: (any SendSound)?, secret: (any SharedSecret)?, description: AuxiliaryFile?
   ) throws {
     self.options = options
     sdp = description

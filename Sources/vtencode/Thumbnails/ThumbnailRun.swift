@@ -10,7 +10,7 @@ struct ThumbnailRun {
 
   func perform() async throws {
     let names = Self.names(command.out, count: command.sheet == nil ? try plannedCount() : 1)
-    var files: [SideFile] = []
+    var files: [AuxiliaryFile] = []
     // A number of pictures that depends on the duration is known only when the movie is open.
     if let names {
       files = try names.compactMap(sideFile)
@@ -46,8 +46,8 @@ struct ThumbnailRun {
     }
   }
 
-  private func sideFile(_ name: String) throws -> SideFile? {
-    try SideFile(
+  private func sideFile(_ name: String) throws -> AuxiliaryFile? {
+    try AuxiliaryFile(
       name, option: "--out", what: "picture", others: [command.movie],
       overwrites: command.overwriting.overwrite)
   }

@@ -308,7 +308,7 @@ import Testing
     let usual = (0..<Int64(SampleBlock.samples)).map { sample($0, &random) }
     let block = SampleBlock(usual, from: 0, latestBefore: 0, syncBefore: -1)
     #expect(block.unpacked(usual.count) == usual)
-    #expect(block.latestShown == usual.map(\.shown).max())
+    #expect(block.latestPresentationTime == usual.map(\.shown).max())
     #expect(block.byteCount <= 14 * usual.count, "\(block.byteCount)")
     let odd = (0..<SampleBlock.samples).map { _ in extreme(&random) }
     let wide = SampleBlock(odd, from: 0, latestBefore: .min, syncBefore: -1)

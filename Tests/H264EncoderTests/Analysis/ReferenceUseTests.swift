@@ -8,20 +8,20 @@ import Testing
   @Test("The largest share of the last pictures counts as it fades, and each seventh picture is asked again")
   func theLargestShareOfTheLastPicturesCountsAsItFades() {
     var use = ReferenceUse()
-    #expect(use.isWorthIt(index: 1, least: 0.3))
-    use.take(index: 1, inOtherReferences: 40, inter: 100)
+    #expect(use.shouldUseSeveralReferences(index: 1, minimumShare: 0.3))
+    use.record(index: 1, inOtherReferences: 40, inter: 100)
     // 0.8 of what was taken for granted.
-    #expect(use.isWorthIt(index: 2, least: 0.8))
-    for index in UInt64(2)...6 { use.take(index: index, inOtherReferences: 0, inter: 100) }
-    #expect(!use.isWorthIt(index: 7, least: 0.3))
-    #expect(use.isWorthIt(index: 7, least: 0.2))
-    #expect(!use.isWorthIt(index: 12, least: 0.3))
-    #expect(use.isWorthIt(index: 13, least: 0.3))
-    use.take(index: 13, inOtherReferences: 50, inter: 100)
-    #expect(use.isWorthIt(index: 14, least: 0.3))
-    use.take(index: 14, inOtherReferences: 0, inter: 0)
-    #expect(use.isWorthIt(index: 15, least: 0.4))
-    #expect(!use.isWorthIt(index: 15, least: 0.45))
+    #expect(use.shouldUseSeveralReferences(index: 2, minimumShare: 0.8))
+    for index in UInt64(2)...6 { use.record(index: index, inOtherReferences: 0, inter: 100) }
+    #expect(!use.shouldUseSeveralReferences(index: 7, minimumShare: 0.3))
+    #expect(use.shouldUseSeveralReferences(index: 7, minimumShare: 0.2))
+    #expect(!use.shouldUseSeveralReferences(index: 12, minimumShare: 0.3))
+    #expect(use.shouldUseSeveralReferences(index: 13, minimumShare: 0.3))
+    use.record(index: 13, inOtherReferences: 50, inter: 100)
+    #expect(use.shouldUseSeveralReferences(index: 14, minimumShare: 0.3))
+    use.record(index: 14, inOtherReferences: 0, inter: 0)
+    #expect(use.shouldUseSeveralReferences(index: 15, minimumShare: 0.4))
+    #expect(!use.shouldUseSeveralReferences(index: 15, minimumShare: 0.45))
   }
 
   /// - Parameter picture: which picture of the content comes `n`th.

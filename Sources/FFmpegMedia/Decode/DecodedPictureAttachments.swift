@@ -7,7 +7,7 @@ import CoreVideo
 ///
 /// The field attachments of Core Video cannot be used for this, because they also hold the
 /// container's description of the whole track.
-package enum PictureMark {
+package enum DecodedPictureAttachments {
   /// Which of two fields is the earlier one.
   package enum FieldOrder: Int, Sendable {
     case topFirst = 1
@@ -18,7 +18,7 @@ package enum PictureMark {
   private nonisolated(unsafe) static let damage: CFString = "OVTIsDamaged"
 
   /// Attaches the field order and the damage flag of a picture, if it has any.
-  static func mark(_ picture: DecodedPicture) {
+  static func attach(to picture: DecodedPicture) {
     if picture.isInterlaced {
       let order = picture.isTopFieldFirst ? FieldOrder.topFirst : .bottomFirst
       CVBufferSetAttachment(

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// An existing file is replaced only if that is allowed, as for a movie. A pipe or a device is
 /// written to directly.
-struct SideFile: Sendable {
+struct AuxiliaryFile: Sendable {
   private let path: String
   private let option: String
   private let what: String

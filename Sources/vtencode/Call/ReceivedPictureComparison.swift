@@ -2,7 +2,7 @@
 import VideoToolbox
 
 /// Compares the pictures that a receiver shows with those of the source.
-struct CallScreen {
+struct ReceivedPictureComparison {
   private let measures: Bool
   private var shown: [CallRecord.Shown] = []
   /// The pictures of the source that have not been compared yet, with their indices and the PSNR
@@ -18,7 +18,8 @@ struct CallScreen {
     if measures { waiting.append((shown.count - 1, source, quality)) }
   }
 
-  mutating func markThinned() { shown[shown.count - 1].isThinned = true }
+  /// Records that the last picture was dropped because the link was too slow.
+  mutating func markAsDroppedForLink() { shown[shown.count - 1].isDroppedForLink = true }
   mutating func setQueueingDelay(_ seconds: Double) { shown[shown.count - 1].queueingDelay = seconds }
 
   mutating func show(_ image: CVPixelBuffer, picture: Int, at time: Double) {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a run writes beside its movie, and what has the names already.
-@Suite struct SideFileTests {
+@Suite struct AuxiliaryFileTests {
   private static let call = ["call", CommandLine.sample, "--frames", "5"]
 
   private func movie(_ folder: Folder, seconds: Int = 1) throws {
