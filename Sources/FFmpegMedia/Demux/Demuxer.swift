@@ -131,6 +131,12 @@ package final class Demuxer: @unchecked Sendable {
       end = Demuxer.endOfMatroska(
         url, access, source: opened.source, begin: begin, length: length, interruption: interruption)
     }
+    if formatName.hasPrefix("matroska"), end == nil, !isLive, let reader,
+      let base = Demuxer.streams(of: context).first?.pointee.time_base,
+      let ticks = MatroskaEnd.ticks(reader)
+    {
+      end = av_rescale_q(ticks, base, AVRational(num: 1, den: 1_000_000))
+    }
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
     if formatName.hasPrefix("mov") {
       found = found.map { $0.edited(boxes.edits[$0.trackID]).described(boxes) }
