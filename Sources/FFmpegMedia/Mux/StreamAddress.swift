@@ -130,15 +130,39 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     secrets += (components.count > 1 ? components.dropFirst() : components[...]).map(String.init)
     if components.count > 1 { secrets.append(components.dropFirst().joined(separator: "/")) }
     secrets += (query ?? "").split(separator: "&").compactMap { pair in
-      pair.firstIndex(of: "=").map { String(pair[pair.index(after: $0)...]) }
+      guard let equals = pair.firstIndex(of: "="), !Self.harmlessOptions.contains(String(pair[..<equals]))
+      else { return nil }
+      return String(pair[pair.index(after: equals)...])
     }
     secrets += (user ?? "").split(separator: ":").map(String.init)
     // Longer ones first, since they may contain the others.
     for secret in Set(secrets).sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
       for form in Set([secret, secret.removingPercentEncoding ?? secret]) where form.utf8.count > 2 {
-        text = text.replacingOccurrences(of: form, with: "***")
+        text = Self.replacing(form, in: text)
       }
     }
     return text
+  }
+
+  /// The options of a query whose values are no secrets, but words that messages contain.
+  private static let harmlessOptions: Set<String> = [
+    "mode", "listen", "latency", "rcvlatency", "peerlatency", "tsbpddelay", "pkt_size", "timeout",
+    "pbkeylen", "transtype", "ttl", "rtsp_transport", "connect_timeout", "buffer_size", "fifo_size",
+  ]
+
+  /// Replaces a secret wherever it occurs. One of letters alone may be an ordinary word or a part of
+  /// one, such as "live" in "delivered", and is replaced only where it is a word of its own.
+  private static func replacing(_ secret: String, in text: String) -> String {
+    func isLetter(_ byte: UInt8) -> Bool { isalpha(Int32(byte)) != 0 }
+    guard secret.utf8.allSatisfy(isLetter) else { return text.replacingOccurrences(of: secret, with: "***") }
+    var (result, rest) = ("", text[...])
+    while let found = rest.range(of: secret) {
+      let before = (result + rest[..<found.lowerBound]).utf8.last
+      let after = rest[found.upperBound...].utf8.first
+      result += rest[..<found.lowerBound]
+      result += (before.map(isLetter) ?? false) || (after.map(isLetter) ?? false) ? secret : "***"
+      rest = rest[found.upperBound...]
+    }
+    return result + rest
   }
 }

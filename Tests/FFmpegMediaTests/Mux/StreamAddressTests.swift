@@ -32,6 +32,18 @@ import Testing
     #expect(!address.redacted("rtmp://anna:pass%20word@host/app/stream-key?token=t0k3n: no").contains("t0k"))
   }
 
+  @Test("A key that is an ordinary word leaves longer words and the program's own terms as they are")
+  func ordinaryWordsStay() throws {
+    let address = try #require(StreamAddress("srt://host:1/app/live?mode=listener&passphrase=0123456789"))
+    #expect(
+      address.redacted("app/live: no listener was found, 3 packets were delivered to live")
+        == "app/***: no listener was found, 3 packets were delivered to ***")
+    #expect(
+      try #require(StreamAddress("rtmp://h/app/aaa")).redacted("aaa baaa aaab aaaaaa aaa")
+        == "*** baaa aaab aaaaaa ***")
+    #expect(try #require(StreamAddress("rtmp://h/app/k3y")).redacted("xk3yx") == "x***x")
+  }
+
   @Test(
     "What is no address of a live stream is none",
     arguments: [
