@@ -27,8 +27,8 @@ struct EncodingOptions: ParsableArguments {
         + "server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
         + "rtsp://. Several of them, each after its own --out, get the same encoding. A file gets its name "
         + "when it is complete; the file of an interrupted run has -part in its name. (default: the movie's "
-        + "name and the subcommand's, as .mov, in the current folder)", valueName: "file"),
-    completion: .file())
+        + "name and the subcommand's, as .mov, in the current folder)", valueName: "file",
+      visibility: .refused(by: "split")), completion: .file())
   var outs: [String] = []
 
   /// The first output; nil if the user named none.

@@ -12,4 +12,12 @@ extension ArgumentVisibility {
     }
     return describesAll ? .default : .hidden
   }
+
+  /// The visibility of an option that a subcommand shares with others and refuses: its help does not
+  /// show it.
+  /// - Parameter subcommand: the name of the subcommand.
+  static func refused(by subcommand: String) -> ArgumentVisibility {
+    // Help comes by "vtencode split --help" and by "vtencode help split".
+    CommandLine.arguments.dropFirst().prefix(2).contains(subcommand) ? .private : .default
+  }
 }

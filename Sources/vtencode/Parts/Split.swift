@@ -12,7 +12,7 @@ struct Split: AsyncParsableCommand {
       JSON file; for each of its segments run vtencode encode-segment, in any order, on any machine, and vtencode join \
       at the end. The options are those of transcoding. The encoder uses one thread for each segment unless --threads \
       says otherwise; the streams of libx264 and libx265 depend on that number. With --cbr or --max-rate all segments \
-      share one decoder's buffer, which requires the package's own H.264 encoder.
+      share one decoder's buffer, which requires one of the package's own encoders.
 
       Examples:
         vtencode split movie.mov --bitrate 3M --plan plan.json

@@ -85,7 +85,7 @@ import Testing
     ),
     (
       "split",
-      ["--plan", "--segments", "--out", "--bitrate", "--quality", "--codec", "--dimensions", "--overwrite"],
+      ["--plan", "--segments", "--bitrate", "--quality", "--codec", "--dimensions", "--overwrite"],
       ["PICTURES:", "BIT RATE:", "PASSES AND PROCESSES:", "SANDBOX:"]
     ),
     (
@@ -112,6 +112,15 @@ import Testing
     #expect(listed(long).isStrictSuperset(of: options))
     for title in groups { #expect(long.contains(title) && !short.contains(title), "\(title)") }
     #expect(short.contains("--help-all shows all of them") && short.contains("Examples:"))
+  }
+
+  @Test("The help of split does not show --out, which split refuses")
+  func refusedOptions() throws {
+    for arguments in [["split", "--help"], ["split", "--help-all"], ["help", "split"]] {
+      let text = try CommandLine.run(CommandLine.vtencode, arguments).text
+      #expect(text.contains("--plan") && !text.contains("--out <file>"), "\(arguments)")
+    }
+    #expect(try CommandLine.vtencode("transcoding", "--help").text.contains("--out <file>"))
   }
 
   @Test("Manual pages and completions are made from all options, hidden ones of the short help too")
