@@ -1,18 +1,20 @@
 # The commands a person needs. `make help` lists them.
 #
-# The GPL encoders are package traits, off by default. `make demo` does without them; the other commands turn them on, so
-# that the command line has every encoder and the tests see everything. `Display` is for `vtencode play`. `make TRAITS= build`
-# builds without them.
+# The GPL encoders are package traits, off by default. `make demo` does without them; the other
+# commands turn them on, so that the command line has every encoder and the tests see everything.
+# `Display` is for `vtencode play`. `make TRAITS= build` builds without them.
 
 TRAITS ?= default,Display,X265,X264
-# SwiftPM names the traits to the compiler in the order of a hash: another order would build everything anew.
+# SwiftPM names the traits to the compiler in the order of a hash: another order would build
+# everything anew.
 export SWIFT_DETERMINISTIC_HASHING = 1
 SWIFT ?= swift
 # What `make bench` and `make compare` measure with is a release build.
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
-# All release builds share these, since a build with others would begin anew: without what debuggers want, which takes an
-# eighth of the time (`make DEBUG_INFO=dwarf build` keeps it), and with Swift's runtime inside, so that the programs run on
-# machines without Swift (`make RUNTIME= build` links to its libraries).
+# All release builds share these, since a build with others would begin anew: without what debuggers
+# want, which takes an eighth of the time (`make DEBUG_INFO=dwarf build` keeps it), and with Swift's
+# runtime inside, so that the programs run on machines without Swift (`make RUNTIME= build` links to
+# its libraries).
 DEBUG_INFO ?= none
 RUNTIME ?= --static-swift-stdlib --disable-local-rpath
 RELEASE = -c release -debug-info-format $(DEBUG_INFO) $(RUNTIME)
@@ -31,7 +33,8 @@ help: ## Lists these commands.
 build: dependencies ## Builds .build/release/vtencode with everything (TRAITS=default,Display: no GPL encoder).
 	$(BUILD) $(RELEASE) --product vtencode
 
-# Only the encoders are optimised: the first thing that a newcomer runs is built in half of the time, and encodes as fast.
+# Only the encoders are optimised: the first thing that a newcomer runs is built in half of the
+# time, and encodes as fast.
 demo: dependencies ## Encodes the sample movie with the package's own encoders: out/demo.mp4, out/demo-hevc.mp4.
 	compiler=$$(SWIFT="$(SWIFT)" scripts/partial-toolchain .build-demo/toolchain encoders) \
 	  && SWIFT_EXEC=$$compiler OVT_WITHOUT_LIVE=1 $(SWIFT) build $(RELEASE) --scratch-path .build-demo --product vtencode
@@ -42,8 +45,9 @@ demo: dependencies ## Encodes the sample movie with the package's own encoders: 
 	@echo "Written: out/demo.mp4 (H.264) and out/demo-hevc.mp4, by the package's own encoders."
 	@echo "'make build' adds send and receive, windows, and libx265 and libx264, which are under the GPL."
 
-# Optimised file by file: a changed file is compiled anew, and of the modules above it only what its interface reaches.
-# In a release build each module is optimised as a whole, and so are all modules above a change.
+# Optimised file by file: a changed file is compiled anew, and of the modules above it only what its
+# interface reaches. In a release build each module is optimised as a whole, and so are all modules
+# above a change.
 quick: dependencies ## Builds vtencode for work on it: .build-quick/debug/vtencode, seconds after a change in one file.
 	$(BUILD) --product vtencode --scratch-path .build-quick -Xswiftc -O -Xcc -O2 -debug-info-format $(DEBUG_INFO)
 

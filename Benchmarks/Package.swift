@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// What OpenVideoToolbox is measured with. A package of its own, so that the main one needs none of it.
+// What OpenVideoToolbox is measured with. A package of its own, so that the main one needs none of
+// it.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let engine = Target.Dependency.product(name: "H264Encoder", package: "OpenVideoToolbox")
 let videoToolbox = Target.Dependency.product(

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// Short programs to start from. In a package of your own, name OpenVideoToolbox by its address in place of the path.
+// Short programs to start from. In a package of your own, name OpenVideoToolbox by its address in
+// place of the path.
 //   swift run --package-path Examples DrawMovie drawn.mp4
 let onLinux: [Target.Dependency] = [
   .product(name: "OpenVideoToolbox", package: "OpenVideoToolbox", condition: .when(platforms: [.linux]))

@@ -12,7 +12,8 @@
 #   scripts/install-dependencies.sh --c-interface
 #                                              also compilers and tools for test-c-interface
 #   scripts/install-dependencies.sh --packaging
-#                                              instead, packages for installing and for making packages
+#                                              instead, packages for installing and for making
+#                                              packages
 #   scripts/install-dependencies.sh --package-checks
 #                                              instead, packages for checking packages
 #   scripts/install-dependencies.sh --check    lists missing packages; exits with 1 if there are any
@@ -26,8 +27,8 @@ packages="make pkg-config git libcurl4-openssl-dev libavformat-dev libavcodec-de
 # scripts/compare-ffmpeg. tshark analyzes the packets of `vtencode call`. openssl creates keys for
 # tests. readelf and nm from binutils show what the permissive build links. xvfb provides a screen
 # for windows on machines without one. nginx with its RTMP module is a server of live streams. The
-# tools of libheif read the HEIC files that ImageIO writes, and write others. libde265's program is a
-# second decoder for HEVC streams.
+# tools of libheif read the HEIC files that ImageIO writes, and write others. libde265's program is
+# a second decoder for HEVC streams.
 test_packages="ffmpeg libopenh264-dev python3 tshark openssl binutils xvfb nginx libnginx-mod-rtmp libheif-examples libde265-examples"
 # Later than Debian 12, the codecs of libheif are packages of their own.
 if ! grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release; then

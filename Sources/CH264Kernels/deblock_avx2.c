@@ -7,7 +7,8 @@
 
 // MARK: - All edges of a macroblock
 
-// Rows (or lines) i and i + 8 in the halves of v[i]: transposed, lines 2i and 2i + 1 in those of v[i].
+// Rows (or lines) i and i + 8 in the halves of v[i]: transposed, lines 2i and 2i + 1 in those of
+// v[i].
 AVX2_INLINE void transpose16Pairs(__m256i v[8]) {
   __m256i t[8];
   for (int stage = 0; stage < 3; stage++) {

@@ -7,8 +7,8 @@
 
 #include <arm_neon.h>
 
-// One register holds a line of 16 samples along the edge: p3 p2 p1 p0 | q0 q1 q2 q3 lie across it. Vertical edges are
-// transposed, filtered and transposed back. Chroma lines hold 8 pairs.
+// One register holds a line of 16 samples along the edge: p3 p2 p1 p0 | q0 q1 q2 q3 lie across it.
+// Vertical edges are transposed, filtered and transposed back. Chroma lines hold 8 pairs.
 
 typedef struct {
   uint8x16_t p3, p2, p1, p0, q0, q1, q2, q3;
@@ -201,8 +201,8 @@ OVT_INLINE void transpose8x16(uint8x16_t v[8]) {
   }
 }
 
-// The edge that begins at `pixels`: from and to memory. What lies beyond the samples that a filter may change is
-// written back as it was.
+// The edge that begins at `pixels`: from and to memory. What lies beyond the samples that a filter
+// may change is written back as it was.
 OVT_INLINE void lumaVerticalEdge(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges, int e) {
   uint8x16_t v[8];
   pixels -= 4;

@@ -177,8 +177,8 @@ SSE4_INLINE void loadLeft(__m128i line[4], const uint8_t *pixels, ptrdiff_t stri
   line[2] = _mm_unpacklo_epi64(b, d), line[3] = _mm_unpackhi_epi64(b, d);
 }
 
-// Filters the edges of a macroblock that lies in line[4] to line[19], its left neighbour's last columns in
-// line[0] to line[3]. Returns whether anything changed.
+// Filters the edges of a macroblock that lies in line[4] to line[19], its left neighbour's last
+// columns in line[0] to line[3]. Returns whether anything changed.
 SSE4_INLINE int filterLines(__m128i line[20], const OVTEdges *edges) {
   int changed = 0;
   for (int e = 0; e < 4; e++) {
@@ -208,7 +208,8 @@ SSE4_INLINE int filterBorderAlone(uint8_t *pixels, ptrdiff_t stride, const OVTEd
 
 // MARK: - Kernels
 
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
   KERNEL(SET, SUFFIX, void, lumaHorizontalEdges, (uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges), pixels, stride, edges) \
   KERNEL(SET, SUFFIX, void, chromaVerticalEdges, (uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges), pixels, stride, edges) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra_4x4 (8.3.1.2) and Intra_8x8 (8.3.2.2) from an edge, and the filter of the latter's reference samples; the bodies
-// are in CVideoKernels. NEON.
+// Intra_4x4 (8.3.1.2) and Intra_8x8 (8.3.2.2) from an edge, and the filter of the latter's
+// reference samples; the bodies are in CVideoKernels. NEON.
 
 #include "intra_edge_neon.h"
 #include "stages.h"

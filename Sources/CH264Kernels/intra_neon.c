@@ -69,7 +69,8 @@ OVT_INLINE uint8x8x2_t column8(const uint8_t *dst, ptrdiff_t stride, int first) 
   return vld2_u8(pairs);
 }
 
-// Sums of 4 pairs each, in 16 bits: Cb of the first four, of the last four, Cr of the first, of the last.
+// Sums of 4 pairs each, in 16 bits: Cb of the first four, of the last four, Cr of the first, of the
+// last.
 OVT_INLINE uint16x4_t sums4(uint8x8x2_t pairs) {
   const uint16x4_t u = vpaddl_u8(pairs.val[0]), v = vpaddl_u8(pairs.val[1]);
   return vpadd_u16(u, v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra prediction samples of whole macroblocks (8.3.3, 8.3.4), and the kernels of those from an edge (8.3.1.2,
-// 8.3.2.2), whose bodies are in CVideoKernels. What the x86 sets share.
+// Intra prediction samples of whole macroblocks (8.3.3, 8.3.4), and the kernels of those from an
+// edge (8.3.1.2, 8.3.2.2), whose bodies are in CVideoKernels. What the x86 sets share.
 #ifndef OVT_INTRA_X86_H
 #define OVT_INTRA_X86_H
 
@@ -136,7 +136,8 @@ SSE4_INLINE void planeChroma(uint8_t *dst, ptrdiff_t stride) {
 // MARK: - Kernels
 
 #define IN_PLACE(SET, SUFFIX, NAME) KERNEL(SET, SUFFIX, void, NAME, (uint8_t *dst, ptrdiff_t stride), dst, stride)
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define BLOCK_KERNELS(SET, SUFFIX) \
   IN_PLACE(SET, SUFFIX, vertical16x16) \
   IN_PLACE(SET, SUFFIX, horizontal16x16) \
@@ -168,7 +169,8 @@ SSE4_INLINE void planeChroma(uint8_t *dst, ptrdiff_t stride) {
 #define FROM_EDGE(SET, SUFFIX, NAME) \
   KERNEL(SET, SUFFIX, void, NAME##4, (uint8_t *dst, ptrdiff_t stride, const uint8_t *edge), dst, stride, edge) \
   KERNEL(SET, SUFFIX, void, NAME##8, (uint8_t *dst, ptrdiff_t stride, const uint8_t *edge), dst, stride, edge)
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define EDGE_KERNELS(SET, SUFFIX) \
   FROM_EDGE(SET, SUFFIX, vertical) \
   FROM_EDGE(SET, SUFFIX, horizontal) \

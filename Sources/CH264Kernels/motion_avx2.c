@@ -56,8 +56,8 @@ AVX2_INLINE Taps256 taps256(const uint8_t *s, ptrdiff_t step) {
   return t;
 }
 
-// The horizontal taps without unpacking: pairs from even positions on are the even samples, those from odd
-// positions on the odd ones.
+// The horizontal taps without unpacking: pairs from even positions on are the even samples, those
+// from odd positions on the odd ones.
 AVX2_INLINE __m256i tapsEverySecond(const uint8_t *s) {
   const __m256i outer = _mm256_set1_epi16(bytePair(1, -5)), outerBack = _mm256_set1_epi16(bytePair(-5, 1));
   const __m256i inner = _mm256_set1_epi16(bytePair(20, 20));

@@ -63,8 +63,8 @@ OVT_INLINE int16x8_t sixTaps(const uint8_t *s, ptrdiff_t step) {
   return vmlaq_n_s16(vmlsq_n_s16(outer, middle, 5), inner, 20);
 }
 
-// (a - 5b + 20c + 512) >> 10 in 16 bits, by nested floors: ((((a - b) >> 2) - b + c) >> 2) + c, + 32, >> 6.
-// Where the addition of c saturates, the result is beyond 0 or 255 by far.
+// (a - 5b + 20c + 512) >> 10 in 16 bits, by nested floors: ((((a - b) >> 2) - b + c) >> 2) + c, +
+// 32, >> 6. Where the addition of c saturates, the result is beyond 0 or 255 by far.
 OVT_INLINE uint8x8_t centre(const int16_t *v) {
   const int16x8_t a = vaddq_s16(vld1q_s16(v - 2), vld1q_s16(v + 3));
   const int16x8_t b = vaddq_s16(vld1q_s16(v - 1), vld1q_s16(v + 2));

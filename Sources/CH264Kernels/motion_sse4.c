@@ -68,10 +68,11 @@ SSE4 static void chroma2Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *s
 
 // MARK: - Half-sample planes
 
-// A row in two passes: the vertical intermediates of all of it into `scratch` (which begins at x = -2),
-// then the three planes. j is (a - 5b + 20c + 512) >> 10 with a, b, c the sums of outer, middle and inner
-// taps. As floors nest, that is ((((a - b) >> 2) - b + c) >> 2) + c, plus 32, >> 6, all in 16 bits: only
-// the addition of c may overflow, and where it saturates the result is beyond 0 or 255 by far.
+// A row in two passes: the vertical intermediates of all of it into `scratch` (which begins at x =
+// -2), then the three planes. j is (a - 5b + 20c + 512) >> 10 with a, b, c the sums of outer,
+// middle and inner taps. As floors nest, that is ((((a - b) >> 2) - b + c) >> 2) + c, plus 32, >>
+// 6, all in 16 bits: only the addition of c may overflow, and where it saturates the result is
+// beyond 0 or 255 by far.
 
 SSE4_INLINE __m128i tapsLow(__m128i e, __m128i f, __m128i g, __m128i h, __m128i i, __m128i j) {
   return _mm_add_epi16(

@@ -10,8 +10,8 @@
 
 // MARK: - Chroma
 
-// Weights of a sample and its right neighbour in this row (A, B) and in the one below (C, D), as pairs
-// of bytes for pmaddubsw.
+// Weights of a sample and its right neighbour in this row (A, B) and in the one below (C, D), as
+// pairs of bytes for pmaddubsw.
 OVT_INLINE short weightPair(int xFrac, int rowWeight) {
   return (short)((8 - xFrac) * rowWeight | xFrac * rowWeight << 8);
 }

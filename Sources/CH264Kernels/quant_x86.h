@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantisation, scaling (8.5.12.1, 8.5.13.1) and scans (8.5.6, 8.5.7) of coefficients. What the x86 sets share.
+// Quantisation, scaling (8.5.12.1, 8.5.13.1) and scans (8.5.6, 8.5.7) of coefficients. What the x86
+// sets share.
 #ifndef OVT_QUANT_X86_H
 #define OVT_QUANT_X86_H
 
@@ -92,7 +93,8 @@ SSE4_INLINE void interleave8x8(int16_t out[64], const int16_t level[64]) {
 
 // MARK: - Kernels
 
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
   KERNEL(SET, SUFFIX, int, quantDC, (int16_t *coef, int n, int mf, int bias), coef, n, mf, bias) \
   KERNEL(SET, SUFFIX, void, scan4x4, (int16_t level[16], const int16_t coef[16]), level, coef) \

@@ -190,7 +190,8 @@ const int8_t ovt_cabac_init_table[4 * 460 * 2] = {
     -11, 68, 9, -2, 30, -10, 31, -4, 33, -1, 33, 7, 31, 12, 37, 23, 31, 38, 20, 64,
 };
 
-// Table 9-43, frame coded: ctxIdxInc of significant_coeff_flag, then of last_significant_coeff_flag.
+// Table 9-43, frame coded: ctxIdxInc of significant_coeff_flag, then of
+// last_significant_coeff_flag.
 const uint8_t ovt_significant8x8_table[64] = {
     0, 1, 2, 3, 4, 5, 5, 4, 4, 3, 3, 4, 4, 4, 5, 5, 4, 4, 4, 4, 3,
     3, 6, 7, 7, 7, 8, 9, 10, 9, 8, 7, 7, 6, 11, 12, 13, 11, 6, 7, 8, 9,
@@ -205,7 +206,8 @@ const uint8_t ovt_last8x8_table[64] = {
     0,
 };
 
-// Table 9-5: code << 8 | length by [nC class][TotalCoeff][TrailingOnes]; classes as in H264Tables.h.
+// Table 9-5: code << 8 | length by [nC class][TotalCoeff][TrailingOnes]; classes as in
+// H264Tables.h.
 const uint16_t ovt_coeff_token_table[5 * 17 * 4] = {
     257, 0, 0, 0, 1286, 258, 0, 0, 1800, 1030, 259, 0, 1801, 1544, 1287, 773,
     1802, 1545, 1288, 774, 1803, 1546, 1289, 1031, 3853, 1547, 1290, 1032, 2829, 3597, 1291, 1033,
@@ -359,7 +361,8 @@ const uint8_t ovt_deblock_tc0_table[52 * 3] = {
     6, 8, 13, 7, 10, 14, 8, 11, 16, 9, 12, 18, 10, 13, 20, 11, 15, 23, 13, 17, 25,
 };
 
-// Figure 8-9: raster index of each position of the 8x8 zig-zag scan; then of the 4x4 one (Figure 8-8).
+// Figure 8-9: raster index of each position of the 8x8 zig-zag scan; then of the 4x4 one (Figure
+// 8-8).
 const uint8_t ovt_zigzag8x8_table[64] = {
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
     12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,

@@ -127,7 +127,8 @@ AVX2_INLINE __m256i roundResidual256(I16x16 v) {
   return _mm256_mulhrs_epi16((__m256i)v, _mm256_set1_epi16(512));
 }
 
-// Four blocks to residuals: a and b side by side in the lower halves of v, c and d in the upper ones.
+// Four blocks to residuals: a and b side by side in the lower halves of v, c and d in the upper
+// ones.
 AVX2_INLINE void inverseQuad(I16x16 v[4], const int16_t *a, const int16_t *b, const int16_t *c, const int16_t *d) {
   I16x16 pairs[4] = {(I16x16)load16x2(a, c), (I16x16)load16x2(a + 8, c + 8), (I16x16)load16x2(b, d),
                      (I16x16)load16x2(b + 8, d + 8)};

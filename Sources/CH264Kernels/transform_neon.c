@@ -208,8 +208,8 @@ static void inverse8x8(uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]) {
 
 // MARK: - Whether nothing is left
 
-// Lanes that are not zero where a level is not: |c| + bias times mf reaches 2^16. `mf` and `bias` are symmetric, so
-// transposed coefficients do; a row of them twice, for both blocks.
+// Lanes that are not zero where a level is not: |c| + bias times mf reaches 2^16. `mf` and `bias`
+// are symmetric, so transposed coefficients do; a row of them twice, for both blocks.
 OVT_INLINE uint16x8_t levels(int16x8_t c, uint16x8_t mf, uint16x8_t bias) {
   const uint16x8_t sum = vaddq_u16(vreinterpretq_u16_s16(vabsq_s16(c)), bias);
   const uint32x4_t low = vmull_u16(vget_low_u16(sum), vget_low_u16(mf)), high = vmull_high_u16(sum, mf);

@@ -81,8 +81,8 @@ SSE4 static int isEmpty16x16Sse4(const uint8_t *src, const uint8_t *pred, ptrdif
   return 1;
 }
 
-// The DC of 2x2 blocks of a colour: those of the upper ones at 0 and 4 of `top`, of the lower ones of `bottom`.
-// Their levels, at 0.
+// The DC of 2x2 blocks of a colour: those of the upper ones at 0 and 4 of `top`, of the lower ones
+// of `bottom`. Their levels, at 0.
 SSE4_INLINE __m128i levelsDC(I16x8 top, I16x8 bottom, int mf, int bias) {
   const __m128i m = _mm_set1_epi16((short)mf), b = _mm_set1_epi16((short)bias);
   const I16x8 s = top + bottom, d = top - bottom;

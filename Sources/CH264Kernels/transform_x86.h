@@ -10,8 +10,8 @@
 
 enum { SRC = 16 };  // row stride of the macroblock cache
 
-// The butterflies are the same for any vector of int16_t; `v` is an array of vectors, one for each row
-// (or column) of the blocks that lie side by side in the lanes.
+// The butterflies are the same for any vector of int16_t; `v` is an array of vectors, one for each
+// row (or column) of the blocks that lie side by side in the lanes.
 
 typedef int16_t I16x8 __attribute__((vector_size(16)));
 typedef int16_t I16x16 __attribute__((vector_size(32)));
@@ -53,8 +53,8 @@ typedef int16_t I16x16 __attribute__((vector_size(32)));
 
 // MARK: - Transposing
 
-// 4x4 blocks A and B in the halves of each 128-bit lane. `v` = rows to columns; the halves of `pairs`
-// are rows 0 and 1 of A, 2 and 3 of A, the same of B.
+// 4x4 blocks A and B in the halves of each 128-bit lane. `v` = rows to columns; the halves of
+// `pairs` are rows 0 and 1 of A, 2 and 3 of A, the same of B.
 #define TRANSPOSE4_PAIRS(pairs, v, LO16, HI16, LO32, HI32)                                   \
   do {                                                                                       \
     const __typeof__(v[0]) a01 = LO16(v[0], v[1]), a23 = LO16(v[2], v[3]);                   \
@@ -200,8 +200,8 @@ SSE4_INLINE void inverse8x8(uint8_t *dst, ptrdiff_t stride, const int16_t coef[6
 
 // MARK: - Hadamard
 
-// One dimension, rows 0 and 1 in `*r01`, 2 and 3 in `*r23`, except its last butterfly: the halves of p + q
-// are rows 0 and 1, those of p - q rows 3 and 2.
+// One dimension, rows 0 and 1 in `*r01`, 2 and 3 in `*r23`, except its last butterfly: the halves
+// of p + q are rows 0 and 1, those of p - q rows 3 and 2.
 #define HADAMARD_PARTS(p, q, r01, r23)                                  \
   const I16x8 sum = r01 + r23, difference = r01 - r23;                  \
   const I16x8 p = lo64(sum, difference), q = hi64(sum, difference)
@@ -242,7 +242,8 @@ SSE4_INLINE void hadamard4x4Forward(int16_t dc[16]) {
 
 // MARK: - Kernels
 
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
   KERNEL(SET, SUFFIX, void, forward4x4, (int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride), coef, src, pred, stride) \
   KERNEL(SET, SUFFIX, void, forward8x8, (int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride), coef, src, pred, stride) \

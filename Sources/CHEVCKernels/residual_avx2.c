@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms, quantisation and scans of coefficients. AVX2, where its vectors can be filled: blocks of
-// 4x4 and 8x8 are transformed as with SSE4.
+// Transforms, quantisation and scans of coefficients. AVX2, where its vectors can be filled: blocks
+// of 4x4 and 8x8 are transformed as with SSE4.
 
 #include "stages.h"
 #if OVT_X86

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrices of transforms (8.6.4.2) in the order in which SIMD multiplies pairs. M is the matrix of
-// n points, S that of the sine transform.
+// The matrices of transforms (8.6.4.2) in the order in which SIMD multiplies pairs. M is the matrix
+// of n points, S that of the sine transform.
 #ifndef OVT_HEVC_TRANSFORM_PAIRS_H
 #define OVT_HEVC_TRANSFORM_PAIRS_H
 

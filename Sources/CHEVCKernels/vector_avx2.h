@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels in `simd` are written in, over AVX2: V is 16 lanes of int16_t, W 8 lanes of int32_t.
-// A Wide is twice as many int32_t as V has lanes, in an order that widePack takes back.
+// What the kernels in `simd` are written in, over AVX2: V is 16 lanes of int16_t, W 8 lanes of
+// int32_t. A Wide is twice as many int32_t as V has lanes, in an order that widePack takes back.
 #ifndef OVT_HEVC_VECTOR_H
 #define OVT_HEVC_VECTOR_H
 
@@ -194,7 +194,8 @@ SIMD_INLINE V neighbours(V bytes, int i) {
       _mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8));
   return _mm256_shuffle_epi8(bytes, _mm256_add_epi8(first, _mm256_set1_epi8((char)i)));
 }
-// The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit int16_t.
+// The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit
+// int16_t.
 SIMD_INLINE V filterBytes(const uint8_t *p, const V *weights, int count) {
   const V bytes = load16x2(p, p + 8);
   V sum = vweigh(neighbours(bytes, 0), weights[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels in `simd` are written in, over NEON: V is 8 lanes of int16_t, W 4 lanes of int32_t.
-// A Wide is twice as many int32_t as V has lanes, in an order that widePack takes back.
+// What the kernels in `simd` are written in, over NEON: V is 8 lanes of int16_t, W 4 lanes of
+// int32_t. A Wide is twice as many int32_t as V has lanes, in an order that widePack takes back.
 #ifndef OVT_HEVC_VECTOR_H
 #define OVT_HEVC_VECTOR_H
 
@@ -203,7 +203,8 @@ SIMD_INLINE V vweigh(V bytes, V weights) {
   const V low = vand(bytes, vset(255)), high = vsrl(bytes, 8);
   return vmlaq_s16(vmul(low, lowWeight(weights)), high, highWeight(weights));
 }
-// The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit int16_t.
+// The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit
+// int16_t.
 SIMD_INLINE V filterBytes(const uint8_t *p, const V *weights, int count) {
   V sum = vzero();
   for (int i = 0; i < count / 2; i++) {

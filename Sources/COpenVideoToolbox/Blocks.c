@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of blocks, without a compiler that knows them: a block is an object with the address of its function, which
-// takes the block itself first.
+// Calls of blocks, without a compiler that knows them: a block is an object with the address of its
+// function, which takes the block itself first.
 
 #include <OpenVideoToolbox/Implementation.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant strings, laid out as the Core Foundation of Swift's Foundation lays out the literals of C programs, so
-// that they need no code at start and can be read at any time.
+// Constant strings, laid out as the Core Foundation of Swift's Foundation lays out the literals of
+// C programs, so that they need no code at start and can be read at any time.
 
 #ifndef OVT_CONSTANTSTRING_H
 #define OVT_CONSTANTSTRING_H
@@ -14,8 +14,8 @@ struct OVTConstantString {
   const void *class;
   /// Swift's count of references, as one that never changes: a program may release a constant.
   uintptr_t references;
-  /// Core Foundation's flags: immutable text of one byte per character, not in the object, never freed, with a final
-  /// null character.
+  /// Core Foundation's flags: immutable text of one byte per character, not in the object, never
+  /// freed, with a final null character.
   uint64_t flags;
   const char *text;
   uint64_t length;

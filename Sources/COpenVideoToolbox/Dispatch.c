@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of libdispatch that timers of timebases need. Its headers are not where every build finds them, and
-// Swift shows another interface.
+// The functions of libdispatch that timers of timebases need. Its headers are not where every build
+// finds them, and Swift shows another interface.
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of Core Foundation, as Foundation's library has them.
 //
-// The library exports some functions under the same names, which stand in front. So those of Foundation are looked up
-// in its library.
+// The library exports some functions under the same names, which stand in front. So those of
+// Foundation are looked up in its library.
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@ static void *find(void *library, const char *name) {
   return found;
 }
 
-/// Looks the functions up. Foundation calls some of them while it is loaded, before this library's constructors run,
-/// so that it is done with the first call; to do it twice does no harm.
+/// Looks the functions up. Foundation calls some of them while it is loaded, before this library's
+/// constructors run, so that it is done with the first call; to do it twice does no harm.
 static void findAll(void) {
   // It is loaded: this library depends on it.
   void *library = dlopen("libFoundation.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -86,8 +86,9 @@ CFAllocatorRef OVTRealGetAllocator(const void *object) {
   return real.allocator(object);
 }
 
-// Foundation itself calls CFHash and the like for the objects in its containers. So that this costs it next to nothing,
-// classes that turned out not to be this package's are remembered. An object begins with the address of its class.
+// Foundation itself calls CFHash and the like for the objects in its containers. So that this costs
+// it next to nothing, classes that turned out not to be this package's are remembered. An object
+// begins with the address of its class.
 static const void *knownClasses[64];
 
 static const void **place(const void *class) { return &knownClasses[((uintptr_t)class >> 4) % 64]; }
@@ -114,18 +115,18 @@ void *OVTAllocatorAllocate(CFAllocatorRef allocator, CFIndex size) {
 
 void OVTAllocatorDeallocate(CFAllocatorRef allocator, void *block) { CFAllocatorDeallocate(allocator, block); }
 
-// Foundation's own crashes for a dictionary that Swift made. A dictionary of objects has no null values, so that the
-// value itself says whether it is there.
+// Foundation's own crashes for a dictionary that Swift made. A dictionary of objects has no null
+// values, so that the value itself says whether it is there.
 Boolean CFDictionaryGetValueIfPresent(CFDictionaryRef dictionary, const void *key, const void **value) {
   const void *found = CFDictionaryGetValue(dictionary, key);
   if (found != NULL && value != NULL) *value = found;
   return found != NULL;
 }
 
-// Programs that were written for macOS pass null pointers for entries that they do not need (OBS Studio, for the
-// properties of HDR). Foundation's own function crashes for them where keys or values are retained as objects. Such
-// entries are left out. Dictionaries with a program's own callbacks, for which null may be a value, are created as
-// they are.
+// Programs that were written for macOS pass null pointers for entries that they do not need (OBS
+// Studio, for the properties of HDR). Foundation's own function crashes for them where keys or
+// values are retained as objects. Such entries are left out. Dictionaries with a program's own
+// callbacks, for which null may be a value, are created as they are.
 CFDictionaryRef CFDictionaryCreate(
     CFAllocatorRef allocator, const void **keys, const void **values, CFIndex count,
     const CFDictionaryKeyCallBacks *keyCallBacks, const CFDictionaryValueCallBacks *valueCallBacks) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strings of literals, for compilers that do not lay them out: made with the first use, and kept for good.
+// The strings of literals, for compilers that do not lay them out: made with the first use, and
+// kept for good.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static struct literal *make(const char *text) {
 }
 
 CFStringRef __CFStringMakeConstantString(const char *text) {
-  // The result is never null for a program that passes a string; without one, it is the empty string.
+  // The result is never null for a program that passes a string; without one, it is the empty
+  // string.
   if (text == NULL) text = "";
   struct literal **list = &buckets[bucket(text)];
   pthread_mutex_lock(&mutex);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CABACTables.h"
 
-// Two bytes for each state (pStateIdx << 1 | valMPS): the next one after an MPS and after an LPS (Table 9-45).
+// Two bytes for each state (pStateIdx << 1 | valMPS): the next one after an MPS and after an LPS
+// (Table 9-45).
 const uint8_t ovt_cabac_transitions_table[128 * 2] = {
     2, 1, 3, 0, 4, 0, 5, 1, 6, 2, 7, 3, 8, 4, 9, 5,
     10, 4, 11, 5, 12, 8, 13, 9, 14, 8, 15, 9, 16, 10, 17, 11,
@@ -21,7 +22,8 @@ const uint8_t ovt_cabac_transitions_table[128 * 2] = {
     122, 74, 123, 75, 124, 76, 125, 77, 124, 76, 125, 77, 126, 126, 127, 127,
 };
 
-// Four for each pStateIdx: rangeTabLPS by codIRange >> 6, 4...7 (Table 9-44), and << 8 by how far it must be shifted to be 256 or more.
+// Four for each pStateIdx: rangeTabLPS by codIRange >> 6, 4...7 (Table 9-44), and << 8 by how far
+// it must be shifted to be 256 or more.
 const uint16_t ovt_cabac_ranges_table[64 * 4] = {
     0x180, 0x1B0, 0x1D0, 0x1F0, 0x180, 0x1A7, 0x1C5, 0x1E3,
     0x180, 0x19E, 0x1BB, 0x1D8, 0x27B, 0x196, 0x1B2, 0x1CD,

@@ -8,7 +8,8 @@
 
 // MARK: - SAD
 
-// Two rows of the source. In a block of its own, such as a macroblock cache, they follow one another.
+// Two rows of the source. In a block of its own, such as a macroblock cache, they follow one
+// another.
 AVX2_INLINE __m256i twoSourceRows(const uint8_t *src, ptrdiff_t srcStride) {
   return srcStride == 16 ? load32(src) : load16x2(src, src + srcStride);
 }
@@ -155,7 +156,8 @@ AVX2_INLINE __m256i satdRows256(__m256i r0, __m256i r1, __m256i r2, __m256i r3) 
 
 AVX2_INLINE int sum16x16(__m256i v) { return sum32(fold(_mm256_madd_epi16(v, _mm256_set1_epi16(1)))); }
 
-// A row of 16 samples in both halves of two registers: their sums in the lower half, their differences in the upper.
+// A row of 16 samples in both halves of two registers: their sums in the lower half, their
+// differences in the upper.
 AVX2_INLINE __m256i butterflyRow(__m256i s, __m256i r) {
   const __m256i weights = _mm256_setr_m128i(_mm_set1_epi8(1), _mm_set1_epi16(-255));
   return _mm256_sub_epi16(_mm256_maddubs_epi16(s, weights), _mm256_maddubs_epi16(r, weights));

@@ -7,8 +7,8 @@
 
 // MARK: - SATD
 
-// Larger of each pair of neighbouring lanes of a (even lanes of the result) and b (odd lanes): one shift of a pair of
-// registers stands for two shifts and a blend.
+// Larger of each pair of neighbouring lanes of a (even lanes of the result) and b (odd lanes): one
+// shift of a pair of registers stands for two shifts and a blend.
 AVX512_INLINE __m256i pairMax256(__m256i a, __m256i b) {
   a = _mm256_abs_epi16(a), b = _mm256_abs_epi16(b);
   return _mm256_max_epi16(_mm256_blend_epi16(a, b, 0xaa), _mm256_shldi_epi32(b, a, 16));

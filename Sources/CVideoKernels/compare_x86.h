@@ -25,9 +25,9 @@ SSE4_INLINE void storeX4(int out[4], __m128i a, __m128i b, __m128i c, __m128i d)
 
 // MARK: - SATD
 
-// The first butterfly of each row comes from pmaddubsw with weights (1, 1) and (1, -1) on source and
-// reference alike; then the two vertical ones; the last horizontal one is |a + b| + |a - b| =
-// 2 max(|a|, |b|), which is also the halving.
+// The first butterfly of each row comes from pmaddubsw with weights (1, 1) and (1, -1) on source
+// and reference alike; then the two vertical ones; the last horizontal one is |a + b| + |a - b| = 2
+// max(|a|, |b|), which is also the halving.
 
 SSE4_INLINE __m128i butterflyWeights8(void) { return _mm_setr_epi16(0x101, 0x101, 0x101, 0x101, -255, -255, -255, -255); }
 
@@ -79,7 +79,8 @@ OVT_INLINE uint64_t ssdTail(const uint8_t *a, const uint8_t *b, int x, int n) {
 
 // MARK: - Kernels
 
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
   KERNEL(SET, SUFFIX, int, satd4x4, (const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride), src, srcStride, ref, stride) \
   KERNEL(SET, SUFFIX, int, satd4x8, (const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride), src, srcStride, ref, stride)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-size pictures. Every x86-64 has SSE2 and every 64-bit ARM NEON, so there is nothing to choose.
+// Half-size pictures. Every x86-64 has SSE2 and every 64-bit ARM NEON, so there is nothing to
+// choose.
 
 #include "stages.h"
 

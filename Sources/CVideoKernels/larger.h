@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of blocks of more than 16x16 samples as sums over those of 16x16, for every instruction set that has no
-// better way.
+// Comparison of blocks of more than 16x16 samples as sums over those of 16x16, for every
+// instruction set that has no better way.
 #ifndef OVT_LARGER_H
 #define OVT_LARGER_H
 
@@ -31,8 +31,8 @@
     for (int i = 0; i < 4; i++) out[i] = sums[i];                                                                \
   }
 
-// DEFINE(SET, SUFFIX, W, H) for every shape, where SET is the attribute of an instruction set and SUFFIX that of its
-// names.
+// DEFINE(SET, SUFFIX, W, H) for every shape, where SET is the attribute of an instruction set and
+// SUFFIX that of its names.
 #define LARGER_SHAPES(DEFINE, SET, SUFFIX) \
   DEFINE(SET, SUFFIX, 32, 32)              \
   DEFINE(SET, SUFFIX, 32, 16)              \

@@ -8,8 +8,8 @@
 
 #if OVT_X86
 
-// The last samples of a row that is no multiple of the step are done by a step that ends with the row
-// and does some of them again; rows shorter than a step go sample by sample.
+// The last samples of a row that is no multiple of the step are done by a step that ends with the
+// row and does some of them again; rows shorter than a step go sample by sample.
 
 OVT_INLINE int lastStep(int x, int n, int step) { return x + step <= n ? x : n - step; }
 
@@ -39,7 +39,8 @@ SSE4_INLINE void deinterleaveRowBy16(uint8_t *u, uint8_t *v, const uint8_t *src,
 
 // MARK: - Kernels
 
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three
+// operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
   KERNEL(SET, SUFFIX, void, interleave8x8Planes, (uint8_t *dst, ptrdiff_t dstStride, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride), dst, dstStride, u, uStride, v, vStride)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Squared differences of rows of samples. Compilers make vector instructions of the loops with a constant step.
+// Squared differences of rows of samples. Compilers make vector instructions of the loops with a
+// constant step.
 
 #include "stages.h"
 

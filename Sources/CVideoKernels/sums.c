@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of samples and of their squares. Every x86-64 has SSE2 and every 64-bit ARM NEON, so there is nothing to choose.
+// Sums of samples and of their squares. Every x86-64 has SSE2 and every 64-bit ARM NEON, so there
+// is nothing to choose.
 
 #include "stages.h"
 
@@ -9,7 +10,8 @@
 #include <arm_neon.h>
 #endif
 
-// Each adds what it does of n samples that follow one another, or of the first of n pairs, and returns how many.
+// Each adds what it does of n samples that follow one another, or of the first of n pairs, and
+// returns how many.
 #if OVT_X86
 
 OVT_INLINE uint32_t lanes(__m128i v) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the motion-compensated temporal filter computes for each sample. Compilers make vector instructions of the
-// loops: 16 is the widest block.
+// What the motion-compensated temporal filter computes for each sample. Compilers make vector
+// instructions of the loops: 16 is the widest block.
 
 #include "stages.h"
 
 void ovt_interpolate_8(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict src, ptrdiff_t srcStride,
                        int width, int height, const int8_t xTaps[8], const int8_t yTaps[8]) {
-  // Eight taps whose sum is 64 and whose absolute sum is at most 112: |v| <= 112 * 255 fits 16 bits.
+  // Eight taps whose sum is 64 and whose absolute sum is at most 112: |v| <= 112 * 255 fits 16
+  // bits.
   int16_t rows[23 * 16];
   const uint8_t *line = src - 3 * srcStride - 3;
   for (int y = 0; y < height + 7; y++, line += srcStride) {
@@ -59,8 +60,9 @@ void ovt_temporal_add_8(int32_t *restrict sums, int32_t *restrict weights, const
 
 void ovt_temporal_finish_8(uint8_t *restrict dst, ptrdiff_t dstStride, const int32_t *restrict sums,
                            const int32_t *restrict weights, int width, int height) {
-  // Sums are below 2^24, so that they are exact as floats. The quotient of two integers, the smaller below 2^12,
-  // lies at least 2^-12 below the next integer or on it, which its rounding does not reach.
+  // Sums are below 2^24, so that they are exact as floats. The quotient of two integers, the
+  // smaller below 2^12, lies at least 2^-12 below the next integer or on it, which its rounding
+  // does not reach.
   for (int y = 0; y < height; y++, sums += 16, weights += 16, dst += dstStride)
     for (int x = 0; x < width; x++) {
       dst[x] = (uint8_t)(int)((float)(sums[x] + (weights[x] >> 1)) / (float)weights[x]);

@@ -296,8 +296,8 @@ public struct LowLatencyRequest: Sendable, Equatable {
   public var baseLayerBitRateFraction = 0.6
   /// Whether to keep frames as long-term references that the receiver acknowledges.
   public var enablesLongTermReferences = false
-  /// The frames in which a gradual intra refresh passes over the picture, over and over, in place of
-  /// key frames; 0: there is none.
+  /// The frames in which a gradual intra refresh passes over the picture, over and over, in place
+  /// of key frames; 0: there is none.
   public var intraRefreshPeriod = 0
   /// Whether to state the temporal layer of each frame in a prefix NAL unit.
   public var writesLayerPrefix = false

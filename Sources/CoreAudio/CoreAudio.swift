@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core Audio's types and its host time. The hardware's objects (`AudioObjectID` and what is asked of them) are not here.
+// Core Audio's types and its host time. The hardware's objects (`AudioObjectID` and what is asked
+// of them) are not here.
 @_exported import CoreAudioTypes
 
 /// The host time now.

@@ -18,8 +18,8 @@ public func UTTypeEqual(_ inUTI1: CFString, _ inUTI2: CFString) -> Bool {
   (inUTI1 as String).caseInsensitiveCompare(inUTI2 as String) == .orderedSame
 }
 
-/// The type that a tag belongs to, to be taken with `takeRetainedValue()`; nil for a tag that is not known, where Apple's
-/// systems make up an identifier.
+/// The type that a tag belongs to, to be taken with `takeRetainedValue()`; nil for a tag that is
+/// not known, where Apple's systems make up an identifier.
 /// - Parameters:
 ///   - inTagClass: `kUTTagClassFilenameExtension` or `kUTTagClassMIMEType`.
 ///   - inTag: "mov", "video/mp4", ...
@@ -37,8 +37,8 @@ public func UTTypeCreatePreferredIdentifierForTag(
   return Unmanaged.passRetained(found.identifier as NSString)
 }
 
-/// A type's tag of a class, `kUTTagClassFilenameExtension` or `kUTTagClassMIMEType`, to be taken with `takeRetainedValue()`;
-/// nil where none is known.
+/// A type's tag of a class, `kUTTagClassFilenameExtension` or `kUTTagClassMIMEType`, to be taken
+/// with `takeRetainedValue()`; nil where none is known.
 public func UTTypeCopyPreferredTagWithClass(
   _ inUTI: CFString, _ inTagClass: CFString
 ) -> Unmanaged<CFString>? {

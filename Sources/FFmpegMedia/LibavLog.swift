@@ -38,8 +38,8 @@ package enum LibavLog {
     }
   }()
 
-  /// The beginnings of the warnings that libavformat's RTMP listener logs, and otherwise ignores, if
-  /// a sender names another application or stream than the listener's address.
+  /// The beginnings of the warnings that libavformat's RTMP listener logs, and otherwise ignores,
+  /// if a sender names another application or stream than the listener's address.
   static let wrongStream = ["App field don't match", "Unexpected stream"]
 
   private static func isRefusal(_ format: UnsafePointer<CChar>, _ level: Int32) -> Bool {

@@ -3,9 +3,9 @@
 
 /// An H.265 encoder: planes in, NAL units out.
 ///
-/// `HEVCEncoderConfiguration.latency` chooses between two modes: zero latency, in which each picture
-/// yields its frame at once, for calls; and a look-ahead with B pictures, for streams and files. Not
-/// safe to use from two threads at once; give it a queue or a lock of its own.
+/// `HEVCEncoderConfiguration.latency` chooses between two modes: zero latency, in which each
+/// picture yields its frame at once, for calls; and a look-ahead with B pictures, for streams and
+/// files. Not safe to use from two threads at once; give it a queue or a lock of its own.
 public final class HEVCEncoder {
   private let strategy: any EncodingStrategy
   private let lowLatency: LowLatencyEncoder?
@@ -63,7 +63,8 @@ public final class HEVCEncoder {
   /// The configuration, as `reconfigure` left it.
   public var configuration: HEVCEncoderConfiguration { strategy.configuration }
 
-  /// The video, sequence and picture parameter sets, NAL unit headers included, without start codes.
+  /// The video, sequence and picture parameter sets, NAL unit headers included, without start
+  /// codes.
   public var parameterSets: (video: [UInt8], sequence: [UInt8], pictures: [[UInt8]]) {
     strategy.parameterSets
   }
@@ -75,9 +76,9 @@ public final class HEVCEncoder {
   /// The number of pictures that wait.
   public var heldFrameCount: Int { strategy.heldFrameCount }
 
-  /// Changes what may change in mid-stream: rates, limits, the frame rate, the QP range, key frames,
-  /// the effort and measurement; with zero latency also frame dropping and the response to a new
-  /// scene; with a look-ahead also the buffer. The next picture that is coded follows it.
+  /// Changes what may change in mid-stream: rates, limits, the frame rate, the QP range, key
+  /// frames, the effort and measurement; with zero latency also frame dropping and the response to
+  /// a new scene; with a look-ahead also the buffer. The next picture that is coded follows it.
   ///
   /// - Parameter new: the configuration from then on.
   /// - Throws: `HEVCEncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream`
@@ -143,8 +144,8 @@ public final class HEVCEncoder {
     return try lowLatency.encode(source, options: options)
   }
 
-  /// Codes a picture with 8 bits per sample with zero latency; the parameters, result and errors are
-  /// those of `encode(_:options:)`.
+  /// Codes a picture with 8 bits per sample with zero latency; the parameters, result and errors
+  /// are those of `encode(_:options:)`.
   public func encode(
     _ source: SourcePicture, options: HEVCFrameOptions = HEVCFrameOptions()
   ) throws -> HEVCEncodedFrame {
@@ -182,8 +183,8 @@ public final class HEVCEncoder {
 
   /// Calls `body` with the planes of the last coded picture as a decoder shows it, of a stream with
   /// 10 bits per sample.
-  /// - Parameter body: gets luma, Cb and Cr, the samples from one row of luma to the next, and those
-  ///   of Cb and Cr.
+  /// - Parameter body: gets luma, Cb and Cr, the samples from one row of luma to the next, and
+  ///   those of Cb and Cr.
   /// - Returns: what `body` returns; nil if no picture was coded yet, or the stream has 8 bits per
   ///   sample.
   public func withTenBitReconstruction<R>(

@@ -137,8 +137,8 @@ public func CGImageDestinationCreateWithData(
   CGImageDestination(.memory(data), type: type, count: count)
 }
 
-/// Adds an image. Of the properties, `kCGImageDestinationLossyCompressionQuality` has an effect, and
-/// `kCGImagePropertyOrientation` in HEIC files. Images beyond the count are ignored.
+/// Adds an image. Of the properties, `kCGImageDestinationLossyCompressionQuality` has an effect,
+/// and `kCGImagePropertyOrientation` in HEIC files. Images beyond the count are ignored.
 public func CGImageDestinationAddImage(
   _ idst: CGImageDestination, _ image: CGImage, _ properties: CFDictionary?
 ) { idst.add(image, properties) }
@@ -156,8 +156,8 @@ public func CGImageDestinationSetProperties(_ idst: CGImageDestination, _ proper
 @discardableResult
 public func CGImageDestinationFinalize(_ idst: CGImageDestination) -> Bool { idst.finish() }
 
-/// Returns the types of images that can be written. HEIC is one of them if the package is built with
-/// the trait HEVC, as it is by default.
+/// Returns the types of images that can be written. HEIC is one of them if the package is built
+/// with the trait HEVC, as it is by default.
 @discardableResult
 public func CGImageDestinationCopyTypeIdentifiers() -> CFArray {
   ImageCodec.writable.map(\.rawValue) as CFArray

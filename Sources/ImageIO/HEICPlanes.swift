@@ -92,8 +92,8 @@
       }
     }
 
-    /// The conversion of red, green and blue with a full range (ITU-T H.273, 8.3), in fixed point with
-    /// 16 bits.
+    /// The conversion of red, green and blue with a full range (ITU-T H.273, 8.3), in fixed point
+    /// with 16 bits.
     private struct Conversion {
       private let luma: (r: Int32, g: Int32, b: Int32)
       private let cb: (r: Int32, g: Int32)

@@ -8,8 +8,8 @@
   /// Writes a file of HEVC images (ISO/IEC 23008-12, with the brands `heic` and `mif1`, and ISO/IEC
   /// 23000-22, MIAF).
   ///
-  /// An image is one picture, or a grid of pictures if it is larger than a picture can be. Its width
-  /// and height are even, as 4:2:0 demands; `clap` removes the additional column and row.
+  /// An image is one picture, or a grid of pictures if it is larger than a picture can be. Its
+  /// width and height are even, as 4:2:0 demands; `clap` removes the additional column and row.
   struct HEICWriter {
     private struct Item {
       var type: String
@@ -33,8 +33,8 @@
     ///   - image: The image.
     ///   - quality: The quality from 0.0 to 1.0.
     ///   - orientation: How the image is displayed.
-    /// - Returns: Whether it was added. It is not if its layout is not supported, if it has more than
-    ///   2^28 pixels or a side of more than 2^20, or if memory runs out.
+    /// - Returns: Whether it was added. It is not if its layout is not supported, if it has more
+    ///   than 2^28 pixels or a side of more than 2^20, or if memory runs out.
     mutating func add(_ image: CGImage, quality: Double, orientation: CGImagePropertyOrientation) -> Bool {
       guard image.width * image.height <= ImageCodec.maxPixels,
         let pixels = image.straightRGBA(padding: 0)
@@ -140,7 +140,8 @@
     }
 
     private mutating func attachTransform(_ transform: HEIFOrientation, to item: Int) {
-      // With the exchange of top and bottom or of left and right, half a turn is the other exchange.
+      // With the exchange of top and bottom or of left and right, half a turn is the other
+      // exchange.
       let (turns, mode): (Int, UInt8) =
         transform.isMirrored && transform.turns >= 2 ? (transform.turns - 2, 0) : (transform.turns, 1)
       if turns != 0 { attach(box("irot", Data([UInt8(turns)])), to: item, isEssential: true) }

@@ -25,8 +25,9 @@ enum HEIFColor {
 
   /// Returns the code points of a named color space.
   ///
-  /// Gray images are stored as sRGB: `CGColorSpaceCreateDeviceGray` has the name of linear gray, but
-  /// its values are those of files and screens, and PNG and JPEG files do not describe them either.
+  /// Gray images are stored as sRGB: `CGColorSpaceCreateDeviceGray` has the name of linear gray,
+  /// but its values are those of files and screens, and PNG and JPEG files do not describe them
+  /// either.
   /// - Parameter space: The color space, or nil.
   static func description(of space: CGColorSpace?) -> ColorDescription {
     spaces.first { $0.name == space?.name }?.color

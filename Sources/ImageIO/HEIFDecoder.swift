@@ -48,8 +48,8 @@ struct HEIFDecoder {
 
   /// Decodes an image.
   /// - Parameter id: The item.
-  /// - Returns: The image as it is stored, not rotated or mirrored, or nil if it is damaged, or if it
-  ///   needs something that is not supported.
+  /// - Returns: The image as it is stored, not rotated or mirrored, or nil if it is damaged, or if
+  ///   it needs something that is not supported.
   func image(_ id: UInt32) -> CGImage? {
     guard let properties = file.items[id]?.properties, let raster = raster(of: id, as: nil) else {
       return nil
@@ -270,7 +270,8 @@ struct HEIFGrid: Equatable {
 }
 
 extension CleanAperture {
-  /// Returns the part of a decoded image in whole samples, or nil if it is empty or leaves the image.
+  /// Returns the part of a decoded image in whole samples, or nil if it is empty or leaves the
+  /// image.
   fileprivate func part(ofWidth decodedWidth: Int, height decodedHeight: Int) -> (
     x: Int, y: Int, width: Int, height: Int
   )? {

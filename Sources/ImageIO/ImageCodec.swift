@@ -4,8 +4,8 @@ import CoreGraphics
 import FFmpegMedia
 import Foundation
 
-/// The type of an image file, with the codec for PNG and JPEG, which uses libavcodec. HEIC files are
-/// read by `HEIFDecoder` and written by `HEICWriter`.
+/// The type of an image file, with the codec for PNG and JPEG, which uses libavcodec. HEIC files
+/// are read by `HEIFDecoder` and written by `HEICWriter`.
 enum ImageCodec: String, Sendable {
   case png = "public.png"
   case jpeg = "public.jpeg"
@@ -42,7 +42,8 @@ enum ImageCodec: String, Sendable {
   /// The maximum number of pixels that one byte of a valid file can represent. For PNG, zlib
   /// decompresses one byte to at most 1,032 bytes (RFC 1951), each of which can hold eight pixels.
   /// JPEG needs at least one bit for a block of 8x8 samples, each of which can represent four
-  /// pixels. HEVC needs at least one bit for the prediction mode of an intra block of 64x64 samples.
+  /// pixels. HEVC needs at least one bit for the prediction mode of an intra block of 64x64
+  /// samples.
   private var pixelsPerByte: Int {
     switch self {
     case .png: 8 * 1032
@@ -133,8 +134,8 @@ enum ImageCodec: String, Sendable {
   }
 
   /// Allocates the memory of one picture. libavcodec compares `max_pixels` with the size that is
-  /// shown, not with the coded size, which can be much larger, and allocates pictures for references
-  /// that are missing; an image of HEVC is one picture without references.
+  /// shown, not with the coded size, which can be much larger, and allocates pictures for
+  /// references that are missing; an image of HEVC is one picture without references.
   private static let allocateOnce:
     @convention(c) (
       UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVFrame>?, Int32

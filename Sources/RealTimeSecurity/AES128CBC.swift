@@ -8,8 +8,8 @@ public enum AES128CBC {
   ///   - message: the bytes.
   ///   - key: 16 bytes.
   ///   - vector: the initialization vector, 16 bytes.
-  /// - Returns: the encrypted message, whose size is the next multiple of 16 bytes; nil if a size is
-  ///   wrong or OpenSSL does not offer the cipher.
+  /// - Returns: the encrypted message, whose size is the next multiple of 16 bytes; nil if a size
+  ///   is wrong or OpenSSL does not offer the cipher.
   public static func encrypt(_ message: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
     guard key.count == 16, vector.count == 16, message.count <= Int(Int32.max) - 16 else { return nil }
     var result = [UInt8](repeating: 0, count: message.count + 16)

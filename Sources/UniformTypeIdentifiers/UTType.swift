@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A kind of data, by its uniform type identifier. Types of media are known here; others keep their identifier and
-/// know nothing more.
+/// A kind of data, by its uniform type identifier. Types of media are known here; others keep their
+/// identifier and know nothing more.
 public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
   /// "public.mpeg-4"
   public let identifier: String

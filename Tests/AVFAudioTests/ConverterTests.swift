@@ -94,7 +94,8 @@ import Testing
       AVAudioConverter(from: buffers[0].format, to: try format(.pcmFormatFloat32, rates.to, 1)))
     let made = try Sound.convert(converter, buffers).flatMap { try Sound.samples($0) }
     #expect(abs(made.count - Int(rates.to)) <= 2)
-    // Without the ends, which follow upon silence; the phase counts: output and input begin together.
+    // Without the ends, which follow upon silence; the phase counts: output and input begin
+    // together.
     let middle = Array(made[Int(rates.to) / 10..<Int(rates.to) * 9 / 10])
     let tone = Sound.tone(440, in: middle, rate: rates.to)
     #expect(abs(tone.amplitude - 0.5) < 0.002 && tone.rest < 0.001)

@@ -48,7 +48,8 @@ import Testing
     #expect(file.processingFormat.isStandard && file.isOpen && file.url == url)
     #expect(try Sound.probe(url, "sample_rate") == String(Int(file.fileFormat.sampleRate)))
     let expected = try Sound.decoded(url)
-    // An edit list leaves out what fills the last packet, which ffmpeg's own program does not look at.
+    // An edit list leaves out what fills the last packet, which ffmpeg's own program does not look
+    // at.
     let count = kind.name == "aac.m4a" ? 3 * 44_100 : expected.count / 2
     #expect(Int(file.length) == count)
     let channels = try readAll(file)

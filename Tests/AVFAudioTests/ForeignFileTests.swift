@@ -3,7 +3,8 @@ import AVFAudio
 import Foundation
 import Testing
 
-/// Files that others made, by accident or on purpose: sound or an error, never a trap, and always an end.
+/// Files that others made, by accident or on purpose: sound or an error, never a trap, and always
+/// an end.
 @Suite struct ForeignFileTests {
   /// Reads to the end, and in places.
   private func use(_ url: URL) -> NSError? {

@@ -26,7 +26,8 @@ enum Sound {
     (0..<frames).map { Float(amplitude * sin(2 * .pi * frequency * Double($0) / rate)) }
   }
 
-  /// The amplitude of a frequency in samples, by correlation, and what is left beside it (root mean square).
+  /// The amplitude of a frequency in samples, by correlation, and what is left beside it (root mean
+  /// square).
   static func tone(_ frequency: Double, in samples: [Float], rate: Double) -> (
     amplitude: Double, rest: Double
   ) {

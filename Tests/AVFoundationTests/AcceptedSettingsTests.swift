@@ -5,7 +5,8 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Settings and calls that have their effect beside others, or are refused: never taken and forgotten.
+/// Settings and calls that have their effect beside others, or are refused: never taken and
+/// forgotten.
 @Suite(.serialized) struct AcceptedSettingsTests {
   private let scratch = Scratch()
 

@@ -122,7 +122,8 @@ import TestSupport
     #expect(await waitUntil { calls.withLock { $0.count } >= 12 })
     observer.stop()
     let times = calls.withLock { $0 }
-    // At the start, and at every tenth of a second since, but for those that a busy machine passes over.
+    // At the start, and at every tenth of a second since, but for those that a busy machine passes
+    // over.
     let span = try abs((#require(times.last) - #require(times.first)).seconds)
     #expect(times.count <= Int(span * 10) + 3, "\(times.count) in \(span) s")
   }
@@ -191,7 +192,8 @@ import TestSupport
     #expect(wrong == 0)
   }
 
-  /// Sound at the end of what a number counts: the mix neither overflows nor waits for what comes behind it.
+  /// Sound at the end of what a number counts: the mix neither overflows nor waits for what comes
+  /// behind it.
   @Test func aMixAtTheEndOfTimeDoesNotTrap() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)

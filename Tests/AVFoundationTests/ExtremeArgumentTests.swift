@@ -4,8 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Entries of AVFoundation that take numbers, called with those at the ends of their types and with such as are none: they
-/// answer, and the process goes on.
+/// Entries of AVFoundation that take numbers, called with those at the ends of their types and with
+/// such as are none: they answer, and the process goes on.
 @Suite(.serialized) struct ExtremeArgumentTests {
   private static let times: [CMTime] =
     [

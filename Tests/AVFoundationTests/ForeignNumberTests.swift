@@ -108,7 +108,8 @@ import Testing
     }
   }
 
-  /// A gap of half a minute is filled; one of hours is time that passes, and costs neither memory nor samples.
+  /// A gap of half a minute is filled; one of hours is time that passes, and costs neither memory
+  /// nor samples.
   @Test(arguments: [30, 36_000]) func gapsInSoundAreFilledWithinReason(seconds: Int64) async throws {
     let first = try silence(4800, pcm(), at: .zero)
     let second = try silence(48000, pcm(), at: CMTime(value: seconds, timescale: 1))
@@ -193,7 +194,8 @@ import Testing
     #expect(TimeGrid.first(after: at(1_000_000), from: at(0), every: at(7, 30)) == at(30_000_005, 30))
   }
 
-  /// Lengths in an elementary stream descriptor that claim more than there is, without end, or inside each other.
+  /// Lengths in an elementary stream descriptor that claim more than there is, without end, or
+  /// inside each other.
   @Test func damagedElementaryStreamDescriptorsDoNotTrap() {
     for bytes: [UInt8] in [
       [0, 0, 0, 0, 3] + Array(repeating: 0xFF, count: 40),

@@ -61,7 +61,8 @@ import Testing
     for value in values { #expect(try await value.value == 7) }
   }
 
-  /// Asked in several ways at once, a value is asked of the program once, and a request that is dropped ends all.
+  /// Asked in several ways at once, a value is asked of the program once, and a request that is
+  /// dropped ends all.
   @Test func aValueIsAskedForOnce() async throws {
     let count = Mutex(0)
     let kept = Mutex<AVMetadataItemValueRequest?>(nil)

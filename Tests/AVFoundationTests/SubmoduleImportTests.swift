@@ -22,7 +22,8 @@ import VideoToolbox.VTCompressionSession
 import VideoToolbox.VTPixelRotationProperties
 import VideoToolbox.VTProfessionalVideoWorkflow
 
-/// Parts of modules, as on Apple's systems where they are headers: this file imports nothing else of the package.
+/// Parts of modules, as on Apple's systems where they are headers: this file imports nothing else
+/// of the package.
 @Suite struct SubmoduleImportTests {
   @Test func partsOfModulesBringTheirNames() {
     let asset: AVAsset = AVURLAsset(url: URL(fileURLWithPath: "/nothing"))

@@ -3,7 +3,8 @@ import CH264Kernels
 import KernelTestSupport
 import Testing
 
-/// Whether a macroblock's residual quantises to nothing, against the transform and quantisation one after the other.
+/// Whether a macroblock's residual quantises to nothing, against the transform and quantisation one
+/// after the other.
 @Suite struct EmptyResidualTests {
   /// A quantiser as a QP gives it: three values by position, the same for rows and columns.
   private static func quantiser(_ random: inout Random) -> (mf: [UInt16], bias: [UInt16], dc: (Int, Int)) {

@@ -110,7 +110,8 @@ import Testing
     }
   }
 
-  /// The last byte that half-sample planes may read is the last one of the memory (AddressSanitizer sees more).
+  /// The last byte that half-sample planes may read is the last one of the memory (AddressSanitizer
+  /// sees more).
   @Test(arguments: Path.available) func halfSampleAtTheEnd(path: Path) {
     let k = Kernels(path).k
     var random = Random(14)

@@ -80,7 +80,8 @@ import Testing
     }
   }
 
-  /// The zig-zag of figures 8-8 and 8-9, walked: up to the right, down to the left, turning at the borders.
+  /// The zig-zag of figures 8-8 and 8-9, walked: up to the right, down to the left, turning at the
+  /// borders.
   static func zigzag(_ n: Int) -> [Int] {
     var order: [Int] = []
     for diagonal in 0...(2 * n - 2) {

@@ -73,7 +73,8 @@ import Testing
         let d = (0..<8).map { y in (0..<8).map { x in Int(source[16 * y + x]) - pred[x, y] } }
         let exact = multiply(multiply(Self.core8, d), transpose(Self.core8))
         for i in 0..<64 {
-          // The shifts lose less than 1 + 1/2 + 1/4 in each dimension, the first's loss grows up to fourfold.
+          // The shifts lose less than 1 + 1/2 + 1/4 in each dimension, the first's loss grows up to
+          // fourfold.
           let loss = abs(Double(coef[i]) - Double(exact[i / 8][i % 8]) / 64)
           #expect(loss < 12, "coefficient \(i)")
         }

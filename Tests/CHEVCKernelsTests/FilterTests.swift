@@ -4,8 +4,8 @@ import KernelTestSupport
 import Testing
 
 @Suite struct FilterTests {
-  /// 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7 for a segment of four lines: s(i, k) is sample i of line k, q0 being 0 and
-  /// p0 being -1. Returns which filter was applied: 0 none, 1 weak, 2 strong.
+  /// 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7 for a segment of four lines: s(i, k) is sample i of line k,
+  /// q0 being 0 and p0 being -1. Returns which filter was applied: 0 none, 1 weak, 2 strong.
   static func luma(
     _ depth: Int, _ beta: Int, _ tc: Int, _ get: (Int, Int) -> Int, _ set: (Int, Int, Int) -> Void
   ) -> Int {

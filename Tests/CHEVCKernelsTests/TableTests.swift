@@ -14,7 +14,8 @@ import Testing
     }
   }
 
-  /// Every entry of every table is filled, and those of plain C are no set's. AVX-512 has no kernels here.
+  /// Every entry of every table is filled, and those of plain C are no set's. AVX-512 has no
+  /// kernels here.
   @Test(arguments: Path.available) func entries(path: Path) {
     func entries<Table>(_ table: UnsafePointer<Table>) -> [UInt] {
       let count = MemoryLayout<Table>.size / MemoryLayout<UInt>.size

@@ -58,7 +58,8 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
     }
   }
 
-  /// The matrix in C is that of the standard; so is the one here, whose entries come from the first column.
+  /// The matrix in C is that of the standard; so is the one here, whose entries come from the first
+  /// column.
   @Test func matrix() {
     let model = transformMatrix(32)
     withUnsafePointer(to: ovt_hevc_matrix) {
@@ -130,8 +131,8 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
       let coef = Memory<Int16>(n * n)
       shape.forward(k, coef, Memory(values), depth)
       #expect(coef.values.map(Int.init) == model.flatMap { $0 }, "round \(round)")
-      // The inverse gives the residual back but for rounding, and for rows of the matrix that are not quite
-      // orthogonal.
+      // The inverse gives the residual back but for rounding, and for rows of the matrix that are
+      // not quite orthogonal.
       let back = Memory<Int16>(n * n)
       shape.inverse(k, back, coef, depth, n, n)
       #expect(zip(back.values, values).allSatisfy { abs(Int($0) - Int($1)) <= 2 + limit / 50 })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the allocations of the whole process: include it once, in a program that is linked with nothing else that
-// replaces the functions of the C library.
+// Counts the allocations of the whole process: include it once, in a program that is linked with
+// nothing else that replaces the functions of the C library.
 
 #ifndef OVT_TEST_ALLOCATIONS_H
 #define OVT_TEST_ALLOCATIONS_H

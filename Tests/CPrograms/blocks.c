@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that take blocks, and strings that are laid out by the compiler. For clang -fblocks.
+// The functions that take blocks, and strings that are laid out by the compiler. For clang
+// -fblocks.
 
 #include "support.h"
 

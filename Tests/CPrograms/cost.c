@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the allocations of each frame of a low-latency session once it has settled, and fails above the allowed
-// number: that of the same session in Swift, since C gets the objects that Swift has, without anything around them.
-// Like the count of allocations in Benchmarks, it waits for the callback of each frame before it passes the next one.
+// Counts the allocations of each frame of a low-latency session once it has settled, and fails
+// above the allowed number: that of the same session in Swift, since C gets the objects that Swift
+// has, without anything around them. Like the count of allocations in Benchmarks, it waits for the
+// callback of each frame before it passes the next one.
 //
 //   cost ALLOWED
 

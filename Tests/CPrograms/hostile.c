@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C programs get wrong: null pointers, objects of the wrong type, calls after the end of a session, from other
-// threads and from callbacks. Each gets an error, and nothing is lost.
+// What C programs get wrong: null pointers, objects of the wrong type, calls after the end of a
+// session, from other threads and from callbacks. Each gets an error, and nothing is lost.
 
 #include <pthread.h>
 
@@ -152,7 +152,8 @@ static void objectsOfSwift(void) {
   CFRelease(list);
 }
 
-/// Entries with null pointers are left out where keys or values are objects, and the others are there.
+/// Entries with null pointers are left out where keys or values are objects, and the others are
+/// there.
 static void nullEntries(void) {
   const void *keys[] = {CFSTR("first"), NULL, CFSTR("second"), CFSTR("third"), NULL};
   const void *values[] = {number, text, NULL, text, NULL};

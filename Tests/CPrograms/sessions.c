@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session programs that Apple's engineers taught in C: elementary streams to samples and back, decompression with
-// a callback, compression in low latency, constrained profiles, temporal layers, long-term references, several passes
-// with a storage and a silo, and timebases.
+// The session programs that Apple's engineers taught in C: elementary streams to samples and back,
+// decompression with a callback, compression in low latency, constrained profiles, temporal layers,
+// long-term references, several passes with a storage and a silo, and timebases.
 //
 //   sessions [REPETITIONS]
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates, uses and releases many sessions one after the other, and fails if what they have allocated and not freed grows
-// with their number. The bytes of blocks are counted, because the pages of a heap vary from run to run.
+// Creates, uses and releases many sessions one after the other, and fails if what they have
+// allocated and not freed grows with their number. The bytes of blocks are counted, because the
+// pages of a heap vary from run to run.
 //
-// scripts/test-c-interface also runs it under LeakSanitizer, which has an allocator of its own. With `lose`, it gives
-// pictures up without releasing them, which shows that lost blocks are found.
+// scripts/test-c-interface also runs it under LeakSanitizer, which has an allocator of its own.
+// With `lose`, it gives pictures up without releasing them, which shows that lost blocks are found.
 //
 //   thousand [SESSIONS [lose]]
 
@@ -75,7 +76,8 @@ int main(int argumentCount, char **arguments) {
 #if !defined(OVT_LEAK_SANITIZER)
   long growth = atomic_load(&liveBytes) - half;
   printf("%ld bytes after half of %d sessions, %ld bytes more after all\n", half, sessions, growth);
-  // Each thread of libdispatch keeps up to 1,024 blocks of 64 bytes, and timers of pools of buffers wait for a second.
+  // Each thread of libdispatch keeps up to 1,024 blocks of 64 bytes, and timers of pools of buffers
+  // wait for a second.
   CHECK(growth < 128 * 1024 + sessions / 2 * 256L);
 #endif
   for (int i = 0; i < 3; i++) CVPixelBufferRelease(pictures[i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers of run loops that fire at times of timebases. Those of libdispatch, whose headers need Clang, are in blocks.c.
+// Timers of run loops that fire at times of timebases. Those of libdispatch, whose headers need
+// Clang, are in blocks.c.
 
 #include "support.h"
 

@@ -40,8 +40,8 @@ import Testing
     return (sad, ssd, satd(d, width: size.width, height: size.height))
   }
 
-  /// Compares all measures of a shape, and those of four candidates, with their definitions. The source has no byte
-  /// after its last sample.
+  /// Compares all measures of a shape, and those of four candidates, with their definitions. The
+  /// source has no byte after its last sample.
   static func check(
     _ k: OVTVideoKernels, _ shape: Int, _ source: Memory<UInt8>, at offset: Int, stride: Int,
     _ refContent: Content, _ random: inout Random
@@ -80,7 +80,8 @@ import Testing
     withUnsafeBytes(of: entries) { $0.bindMemory(to: Function.self)[index] }
   }
 
-  /// The blocks of a macroblock, at all their places in a copy of it with rows of 16 samples, and in pictures.
+  /// The blocks of a macroblock, at all their places in a copy of it with rows of 16 samples, and
+  /// in pictures.
   @Test(arguments: Path.available) func blocks(path: Path) {
     let k = Kernels(path).k
     var random = Random(1)

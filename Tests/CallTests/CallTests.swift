@@ -177,7 +177,8 @@ import VideoToolbox
     let budget = Double(record.frames[down].rate) / 30 * 10
     let sent = record.frames[down..<(down + 10)].reduce(0) { $0 + $1.bytes } * 8
     #expect(Double(sent) <= budget)
-    // What was under way when the sender did not know yet takes three times as long, and no more comes on top.
+    // What was under way when the sender did not know yet takes three times as long, and no more
+    // comes on top.
     #expect(record.receivers[0].shown.allSatisfy { $0.queueingDelay < 0.45 })
     #expect(record.frames.count { $0.isKeyFrame } == 1)
   }

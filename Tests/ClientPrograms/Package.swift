@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// Programs in the shape that Apple's documentation teaches, as a package that depends on OpenVideoToolbox
-// from outside. `scripts/test-clients` builds it in Swift 5 and in Swift 6 mode and runs each program.
+// Programs in the shape that Apple's documentation teaches, as a package that depends on
+// OpenVideoToolbox from outside. `scripts/test-clients` builds it in Swift 5 and in Swift 6 mode
+// and runs each program.
 let isSwift5 = Context.environment["CLIENT_SWIFT_MODE"] == "5"
 
 func product(_ name: String) -> Target.Dependency {

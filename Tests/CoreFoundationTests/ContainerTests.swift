@@ -2,7 +2,8 @@
 import CoreFoundation
 import Testing
 
-/// The object stays for good: optimised code lets go of what it has seen the last of, and a pointer keeps nothing.
+/// The object stays for good: optimised code lets go of what it has seen the last of, and a pointer
+/// keeps nothing.
 private func pointer(_ object: AnyObject) -> UnsafeMutableRawPointer {
   Unmanaged.passRetained(object).toOpaque()
 }

@@ -43,7 +43,8 @@ import Testing
     #expect(try AnnexB.units(inLengthPrefixed: Data([0, 0, 0, 0, 0, 0, 0, 1, 9])) == [Data([9])])
   }
 
-  /// Random streams of few byte values, in which start codes are frequent: against the plainest search, and in pieces.
+  /// Random streams of few byte values, in which start codes are frequent: against the plainest
+  /// search, and in pieces.
   @Test func matchesAPlainSearch() throws {
     var generator = SplitMix(seed: 3)
     for _ in 0..<3000 {

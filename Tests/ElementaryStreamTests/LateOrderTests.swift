@@ -5,7 +5,8 @@ import VideoBitstream
 
 @testable import ElementaryStream
 
-/// Streams that no encoder makes: pictures in a strange order, and parameter sets that are activated late.
+/// Streams that no encoder makes: pictures in a strange order, and parameter sets that are
+/// activated late.
 @Suite struct LateOrderTests {
   /// A NAL unit, behind a start code.
   private func unit(_ header: [UInt8], _ write: (inout BitWriter) -> Void) -> Data {
@@ -57,8 +58,8 @@ import VideoBitstream
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// One picture with a late order holds back those behind it, but not for ever, and none is looked for again and
-  /// again.
+  /// One picture with a late order holds back those behind it, but not for ever, and none is looked
+  /// for again and again.
   @Test func aPictureOfLateOrder() throws {
     let (sps, pps) = (try sequence(0, width: 176, height: 144), pictureSet(0))
     func late(_ order: Int) -> Data { slice(sps, pps, isIDR: false, order: order, isReference: false) }
@@ -126,8 +127,8 @@ import VideoBitstream
     #expect(formats[0] === formats[3] && formats[1] === formats[2] && formats[1] === formats[4])
   }
 
-  /// A parameter set that changes before a picture in which decoding cannot begin is in that sample, and from the
-  /// next IDR picture on in the format.
+  /// A parameter set that changes before a picture in which decoding cannot begin is in that
+  /// sample, and from the next IDR picture on in the format.
   @Test func aSetBeforeAnotherPicture() throws {
     let sps = try sequence(0, width: 176, height: 144)
     let (old, new) = (pictureSet(0), pictureSet(0, offset: 3))

@@ -85,7 +85,8 @@ private func parse(
     }
   }
 
-  /// Decoded, the samples give the frames of the stream; their times are in the order of ffmpeg's output.
+  /// Decoded, the samples give the frames of the stream; their times are in the order of ffmpeg's
+  /// output.
   private func check(
     _ samples: [CMSampleBuffer], against stream: Data, _ codec: ElementaryStreamCodec, name: String
   ) throws {
@@ -105,7 +106,8 @@ private func parse(
     #expect(again == hashes && hashes?.isEmpty == false, "\(name)")
     #expect(positions?.count == placed?.count)
 
-    // ffprobe says where the packet of each output frame begins: that is the sample of the same place.
+    // ffprobe says where the packet of each output frame begins: that is the sample of the same
+    // place.
     let order = samples.indices.sorted {
       samples[$0].presentationTimeStamp < samples[$1].presentationTimeStamp
     }
@@ -202,7 +204,8 @@ private func parse(
     for unit in AnnexB.units(in: data) {
       counts.append(try parser.append(AnnexB.startCode + unit).count)
     }
-    // One unit waits for the start code of the next, and one picture for the first slice of the next.
+    // One unit waits for the start code of the next, and one picture for the first slice of the
+    // next.
     #expect(counts.reduce(0, +) >= 38 && counts.max() == 1)
     #expect(try parser.finish().count == 40 - counts.reduce(0, +))
   }

@@ -6,7 +6,8 @@ import Testing
 
 /// Streams that would fill the memory: `SECURITY.md` has the limits.
 @Suite struct StreamLimitTests {
-  /// Units that are no slice, short or long, before a slice and after one: the parser does not keep them for ever.
+  /// Units that are no slice, short or long, before a slice and after one: the parser does not keep
+  /// them for ever.
   @Test(arguments: [ElementaryStreamCodec.h264, .hevc], [2, 100_000])
   func anAccessUnitWithoutEnd(_ codec: ElementaryStreamCodec, size: Int) throws {
     // Supplemental information; and a slice before it, which nobody can read.
@@ -22,7 +23,8 @@ import Testing
       parser.maxAccessUnitSize = limit
       for _ in 0..<3 {
         #expect(try parser.append(Data(before)).isEmpty)
-        // Nearly too many, with the slice, and a unit that has waited for a start code since the last error.
+        // Nearly too many, with the slice, and a unit that has waited for a start code since the
+        // last error.
         #expect(try parser.append(tooMany.prefix(unit.count * (units - 8))).isEmpty)
         let error = #expect(throws: ElementaryStreamError.self) { try parser.append(tooMany) }
         guard case .accessUnitTooLong(let reached) = error else {
@@ -69,11 +71,13 @@ import Testing
     #expect(throws: ElementaryStreamError.self) { try parser.append(tooMany) }
     samples += try parser.append(stream)
     samples += try parser.finish()
-    // The picture that the units were counted with is lost, and those that the error came instead of.
+    // The picture that the units were counted with is lost, and those that the error came instead
+    // of.
     #expect(samples.count >= 78 && samples.count < 80)
   }
 
-  /// Many short pictures in one stream are no access unit without end, nor are bytes that are no unit.
+  /// Many short pictures in one stream are no access unit without end, nor are bytes that are no
+  /// unit.
   @Test func whatIsCompleteDoesNotCount() throws {
     var parser = try ElementaryStreamParser(codec: .hevc)
     parser.maxAccessUnitSize = 1 << 16

@@ -5,8 +5,8 @@ import VideoBitstream
 
 @testable import ElementaryStream
 
-/// Where a stream does not say how far it is reordered, H.264 infers it (E.2.1), and the parser waits for as
-/// long (C.4.5.3).
+/// Where a stream does not say how far it is reordered, H.264 infers it (E.2.1), and the parser
+/// waits for as long (C.4.5.3).
 @Suite struct UnsaidOrderTests {
   private func unit(_ header: [UInt8], _ write: (inout BitWriter) -> Void) -> Data {
     let payload = BitWriter.bytes {

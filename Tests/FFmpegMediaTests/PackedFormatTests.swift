@@ -6,7 +6,8 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Pixel formats whose arrangement libavutil does not have: v210, v216, v308, v408, v410, y408 and b64a.
+/// Pixel formats whose arrangement libavutil does not have: v210, v216, v308, v408, v410, y408 and
+/// b64a.
 @Suite struct PackedFormatTests {
   /// A format, ffmpeg's name of the same samples in planes, and where they go.
   struct Packed: Sendable, CustomTestStringConvertible {

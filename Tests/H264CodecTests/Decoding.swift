@@ -31,8 +31,8 @@ final class IndependentDecoder {
 
   deinit { ovt_reference_decoder_destroy(decoder) }
 
-  /// Decodes an access unit in Annex B form. Gives the frames that are ready: libavcodec's at once, while OpenH264
-  /// may hold some.
+  /// Decodes an access unit in Annex B form. Gives the frames that are ready: libavcodec's at once,
+  /// while OpenH264 may hold some.
   func decode(_ unit: [UInt8]) throws -> [Planes] {
     var picture = OVTDecodedPicture()
     return try frame(ovt_reference_decoder_decode(decoder, unit, unit.count, &picture), picture)

@@ -27,8 +27,8 @@ import Testing
     var useless = 0
   }
 
-  /// One stream over a lossy channel with lossy, late and reordered feedback. The receiver decodes each frame that
-  /// arrives if it has decoded all that the frame refers to.
+  /// One stream over a lossy channel with lossy, late and reordered feedback. The receiver decodes
+  /// each frame that arrives if it has decoded all that the frame refers to.
   private func run(seed: UInt64, kind: IndependentDecoder.Kind, byTimes: Bool) throws -> Outcome? {
     var dice = Dice(seed)
     guard let decoder = IndependentDecoder(kind) else { return nil }

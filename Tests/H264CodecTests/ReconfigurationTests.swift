@@ -18,7 +18,8 @@ import Testing
     }
   }
 
-  /// At the lower rates a stream would begin with a lower level, which has room for fewer references.
+  /// At the lower rates a stream would begin with a lower level, which has room for fewer
+  /// references.
   static let changes = [
     Change(from: (30, 250_000), to: (10, 100_000)),
     Change(width: 176, height: 144, from: (15, 250_000), to: (15, 150_000)),

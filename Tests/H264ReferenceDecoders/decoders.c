@@ -61,7 +61,8 @@ OVTReferenceDecoder *ovt_reference_decoder_create(int kind) {
     decoder->frame = av_frame_alloc();
     if (decoder->context && decoder->packet && decoder->frame) {
       decoder->context->thread_count = 1;
-      // Concealment stays on: switched off, libavcodec flags every frame of several slices as damaged.
+      // Concealment stays on: switched off, libavcodec flags every frame of several slices as
+      // damaged.
       decoder->context->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
       decoder->context->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
       if (avcodec_open2(decoder->context, codec, NULL) == 0) return decoder;

@@ -17,8 +17,8 @@ import HEVCEncoder
 ///
 /// A number above 51 is a bit rate in bits per second, others are a constant QP, or with `ahead` a
 /// quality. STREAM receives the byte stream. The time is that of all threads. Options are
-/// `wavefronts`, `no-offsets`, `no-weights`, `main10` (10 bits per sample), `deep` (so has the file),
-/// `aq=STRENGTH` (adaptive quantisation), `references=NUMBER` (4 are kept unless it says
+/// `wavefronts`, `no-offsets`, `no-weights`, `main10` (10 bits per sample), `deep` (so has the
+/// file), `aq=STRENGTH` (adaptive quantisation), `references=NUMBER` (4 are kept unless it says
 /// otherwise), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER` (the most B
 /// pictures in a row), `no-pyramid`, `open`, `no-tree`, `exact` (a constant QP) and `list` (prints
 /// each frame).

@@ -115,8 +115,8 @@ struct SentFrame {
   var expected: Planes
 }
 
-/// An adapter with a made-up clip in front of it: a texture that moves, and a box that moves against
-/// it.
+/// An adapter with a made-up clip in front of it: a texture that moves, and a box that moves
+/// against it.
 final class Sender {
   let adapter: HEVCAdapter
   let width: Int

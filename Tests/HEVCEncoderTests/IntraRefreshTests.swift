@@ -26,7 +26,8 @@ struct IntraRefreshTests {
     for unit in frame.nalUnits where unit.type == HEVCNALUnitType.prefixSEI.rawValue {
       let messages = SupplementalInformation.messages(nalUnit: data[unit.range], headerLength: 2)
       guard let payload = messages.first(where: { $0.type == 6 })?.payload, !payload.isEmpty else { continue }
-      // ue(v) by hand: leading zeros, then as many bits after the first one; even codes are negative.
+      // ue(v) by hand: leading zeros, then as many bits after the first one; even codes are
+      // negative.
       let bits = payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } << UInt64(64 - 8 * payload.count)
       let zeros = bits.leadingZeroBitCount
       let code = Int((bits << UInt64(zeros)) >> UInt64(63 - zeros)) - 1
@@ -61,7 +62,8 @@ struct IntraRefreshTests {
       for n in 0..<begin + 2 * period + 8 {
         var options = Self.options(form, n)
         if n == begin { options.startsIntraRefresh = true }
-        // Before the recovery point the decoder gets another stream, with other pictures and motion.
+        // Before the recovery point the decoder gets another stream, with other pictures and
+        // motion.
         let strange = try wrong.withSource(n) { try other.encode($0, options: Self.options(form, n)).data }
         let (count, data) = try #require(
           content.withSource(n) { picture in

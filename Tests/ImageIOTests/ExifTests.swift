@@ -226,7 +226,8 @@ import Testing
     }
   }
 
-  /// Cut off anywhere, with fields that lead out of it, and with types, counts and places of all kinds.
+  /// Cut off anywhere, with fields that lead out of it, and with types, counts and places of all
+  /// kinds.
   @Test func damagedExifIsLeftOut() throws {
     let whole = typical(Writer(isBig: false))
     let url = try picture("a.jpg")

@@ -166,7 +166,8 @@ import ToolSupport
     return (try grid(tiles, width: width, height: side, exif: exif), whole)
   }
 
-  /// libavcodec allocates rows of tiles whose width is no multiple of 64 with more than their width.
+  /// libavcodec allocates rows of tiles whose width is no multiple of 64 with more than their
+  /// width.
   @Test(.enabled(if: isLibheifInstalled), arguments: [64, 40])
   func gridsAreReadWithTheirMetadata(side: Int) throws {
     let (file, pixels) = try grid(ofTiles: side)

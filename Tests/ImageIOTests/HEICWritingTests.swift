@@ -271,7 +271,8 @@ import ToolSupport
   }
 }
 
-/// A small ICC profile (version 2, matrix and curves) with the primaries of sRGB and a gamma of 2.2.
+/// A small ICC profile (version 2, matrix and curves) with the primaries of sRGB and a gamma of
+/// 2.2.
 enum ProfileOfTest {
   static var data: Data {
     func long(_ value: Int) -> [UInt8] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra prediction of H.264 from an edge, written sample by sample with the p[x, y] of the standard.
+// Intra prediction of H.264 from an edge, written sample by sample with the p[x, y] of the
+// standard.
 
 /// 8.3.1.2.1 to 8.3.1.2.9; for n = 8 8.3.2.2.2 to 8.3.2.2.10.
 package func predictFromEdge(_ mode: Int, _ n: Int, _ x: Int, _ y: Int, _ p: (Int, Int) -> Int) -> Int {

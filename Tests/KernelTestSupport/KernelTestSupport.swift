@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CVideoKernels
 
-/// The sets of instructions that kernels are written for, as this machine has them: each with those before it, as an
-/// encoder uses them, and each alone, over plain C.
+/// The sets of instructions that kernels are written for, as this machine has them: each with those
+/// before it, as an encoder uses them, and each alone, over plain C.
 package struct Path: Hashable, Sendable, CustomStringConvertible {
   package let mask: Int32
 
@@ -65,8 +65,8 @@ package enum Content: CaseIterable {
   }
 }
 
-/// Memory of exactly the size that a kernel may touch (so that AddressSanitizer sees the rest), or with
-/// a margin that a test compares.
+/// Memory of exactly the size that a kernel may touch (so that AddressSanitizer sees the rest), or
+/// with a margin that a test compares.
 package final class Memory<Element: FixedWidthInteger> {
   package let base: UnsafeMutablePointer<Element>
   package let count: Int

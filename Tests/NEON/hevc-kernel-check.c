@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every entry of the SIMD tables of CHEVCKernels with its plain C twin, bit for bit; run by
-// scripts/check-neon. Each call gets an arena of its own, alike at first: after it the whole arena must
-// be alike, so that what is written beside an output shows. The sets to compare are the first argument
-// (as in OVT_CPU), neon without one: the same program checks the sets of x86.
+// Compares every entry of the SIMD tables of CHEVCKernels with its plain C twin, bit for bit; run
+// by scripts/check-neon. Each call gets an arena of its own, alike at first: after it the whole
+// arena must be alike, so that what is written beside an output shows. The sets to compare are the
+// first argument (as in OVT_CPU), neon without one: the same program checks the sets of x86.
 
 #include <stddef.h>
 #include <stdio.h>
@@ -34,7 +34,8 @@ static void coefficients(int16_t *c, int n, int limit, int columns, int rows) {
 // Few rounds, since an emulator is slow: many entries take part in one loop over sizes.
 enum { STRIDE = 128, ROWS = 80, N = 24 };
 
-// `table` is tables[0] or tables[1], `m` the arena. ENTRY is that of the table, as in OVTHEVCKernels8.
+// `table` is tables[0] or tables[1], `m` the arena. ENTRY is that of the table, as in
+// OVTHEVCKernels8.
 #define EACH(ENTRY, TIMES, PREPARE, CALL)                                                             \
   do {                                                                                                \
     const size_t at = (size_t)((char *)&tables[0].ENTRY - (char *)&tables[0]) / sizeof(void (*)(void)); \

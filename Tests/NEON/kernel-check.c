@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every entry of the NEON tables of CVideoKernels and CH264Kernels with its plain C twin, bit for bit; run by scripts/check-neon.
-// Each call gets an arena of its own, alike at first: after it the whole arena must be alike, so that what is written
-// beside an output shows.
+// Compares every entry of the NEON tables of CVideoKernels and CH264Kernels with its plain C twin,
+// bit for bit; run by scripts/check-neon. Each call gets an arena of its own, alike at first: after
+// it the whole arena must be alike, so that what is written beside an output shows.
 
 #include <stdio.h>
 #include <stddef.h>

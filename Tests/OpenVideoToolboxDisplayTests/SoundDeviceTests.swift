@@ -38,7 +38,8 @@
       #expect(count.value == 0)
     }
 
-    /// Who starts at once with others takes the device from them: after a stop nobody is asked any more.
+    /// Who starts at once with others takes the device from them: after a stop nobody is asked any
+    /// more.
     @Test(.timeLimit(.minutes(HangLimit.minutes))) func startsOfSeveralThreadsLeaveNoDeviceBehind()
       async throws
     {

@@ -61,7 +61,8 @@ import ToolSupport
     #expect(key.count == 44 && key.withBytes { Array(UnsafeBufferPointer(start: $0, count: 44)) } == bytes)
     KeyBytes.wipe(&bytes)
     #expect(bytes == [UInt8](repeating: 0, count: 44))
-    // Memory that a key had, seen from outside: found by what is in it, and not found any more after its end.
+    // Memory that a key had, seen from outside: found by what is in it, and not found any more
+    // after its end.
     let pattern: [UInt8] = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 77) }
     func findings(_ address: UInt) throws -> Bool {
       // The process reads itself through the system, so that what was given back is no matter.
@@ -135,7 +136,8 @@ import ToolSupport
     var generator = SeededGenerator(seed: 77)
     var through = 0
     var memory = 0
-    // In each round ten packets that are not to come through. Run alone, OVT_HOSTILE_PACKETS=1000000 tries as many.
+    // In each round ten packets that are not to come through. Run alone,
+    // OVT_HOSTILE_PACKETS=1000000 tries as many.
     let alone = ProcessInfo.processInfo.environment["OVT_HOSTILE_PACKETS"].flatMap { Int($0) }
     let rounds = max((alone ?? 100_000) / 10, 1000)
     for round in 0..<rounds {

@@ -2,8 +2,8 @@
 import Dispatch
 import Foundation
 
-/// How long tests wait at most. What is waited for decides how a test ends, never how long it took: the limit only turns a
-/// hang into a failure, and is far above what a busy machine needs.
+/// How long tests wait at most. What is waited for decides how a test ends, never how long it took:
+/// the limit only turns a hang into a failure, and is far above what a busy machine needs.
 public enum HangLimit {
   /// Of one wait.
   public static let seconds = 300.0
@@ -13,8 +13,8 @@ public enum HangLimit {
   static var deadline: DispatchTime { .now() + seconds }
 }
 
-/// Whether the suites that watch the real clock run: `make test-timing` sets it. Their names end in `WallClockTests`, and they
-/// carry `.enabled(if: runsWallClockTests)`.
+/// Whether the suites that watch the real clock run: `make test-timing` sets it. Their names end in
+/// `WallClockTests`, and they carry `.enabled(if: runsWallClockTests)`.
 public let runsWallClockTests = ProcessInfo.processInfo.environment["OVT_TIMING_TESTS"] == "1"
 
 /// Whether long rows of cases run whole, as in CI (`OVT_ALL_CASES=1`).
@@ -69,9 +69,10 @@ extension Array {
   return true
 }
 
-/// Lets time pass for other threads, counted in short calls of the system: a thousand are about half a millisecond where nobody
-/// else wants the processor, which is given away once in a thousand. For moments that tests of races vary, and for more chances
-/// of what must not happen; what a test proves holds whatever they take.
+/// Lets time pass for other threads, counted in short calls of the system: a thousand are about
+/// half a millisecond where nobody else wants the processor, which is given away once in a
+/// thousand. For moments that tests of races vary, and for more chances of what must not happen;
+/// what a test proves holds whatever they take.
 public func letOthersRun(turns: Int) {
   for turn in 0..<max(0, turns) {
     // To give it away takes as long as all others want it.
@@ -79,8 +80,8 @@ public func letOthersRun(turns: Int) {
   }
 }
 
-/// Waits until a serial queue has done all that it was given to do within some milliseconds from now: what is due later runs
-/// later, however late both are.
+/// Waits until a serial queue has done all that it was given to do within some milliseconds from
+/// now: what is due later runs later, however late both are.
 /// - Returns: False if it has not after ``HangLimit/seconds``.
 @discardableResult public func waitForTimers(of queue: DispatchQueue, dueWithin milliseconds: Int) -> Bool {
   let done = DispatchSemaphore(value: 0)
@@ -88,7 +89,8 @@ public func letOthersRun(turns: Int) {
   return waitForSignal(done)
 }
 
-/// The processor time that a thread needs for something, in seconds. Unlike the time of day it is the same on a busy machine.
+/// The processor time that a thread needs for something, in seconds. Unlike the time of day it is
+/// the same on a busy machine.
 public func threadSeconds(of body: () throws -> Void) rethrows -> Double {
   func now() -> Double {
     var time = timespec()
@@ -100,8 +102,8 @@ public func threadSeconds(of body: () throws -> Void) rethrows -> Double {
   return now() - start
 }
 
-/// A function for shells that waits as `blockUntil` does: `await PROCESS COMMAND...` until the command succeeds,
-/// or the process is gone.
+/// A function for shells that waits as `blockUntil` does: `await PROCESS COMMAND...` until the
+/// command succeeds, or the process is gone.
 public let shellAwait = """
   await() { process=$1; shift; while kill -0 "$process" 2>/dev/null && ! "$@" 2>/dev/null; do sleep 0.05; done; }
   """

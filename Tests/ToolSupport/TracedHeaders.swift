@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Values that `ffmpeg -bsf:v trace_headers` reads from a stream, by the name of the syntax element.
+/// Values that `ffmpeg -bsf:v trace_headers` reads from a stream, by the name of the syntax
+/// element.
 package struct TracedHeaders {
   private var values: [String: [Int]] = [:]
   /// What it finds wrong.
@@ -34,7 +35,8 @@ package struct TracedHeaders {
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     for line in text.split(separator: "\n") {
-      // Streams of tests may hold no macroblocks, so that only what the reader of headers says counts.
+      // Streams of tests may hold no macroblocks, so that only what the reader of headers says
+      // counts.
       guard line.hasPrefix("[trace_headers") else { continue }
       if line.contains("rror") || line.contains("nvalid") { complaints.append(String(line)) }
       guard let equals = line.range(of: " = ", options: .backwards),

@@ -2,7 +2,8 @@
 import Testing
 import VideoBitstream
 
-/// Input that was cut, changed or made to hurt: every read ends, with an error or with values in range.
+/// Input that was cut, changed or made to hurt: every read ends, with an error or with values in
+/// range.
 @Suite struct DamagedSyntaxTests {
   @Test("Damaged H.264 parameter sets and slices")
   func h264() {

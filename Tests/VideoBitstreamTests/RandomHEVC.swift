@@ -61,7 +61,8 @@ extension RandomSyntax {
       }
       value.common = common
     }
-    // Without parameters of its own, a set here has no schedules: `common` of the first is empty then.
+    // Without parameters of its own, a set here has no schedules: `common` of the first is empty
+    // then.
     let common = value.common ?? HEVCHypotheticalDecoder.Common()
     value.subLayers = list(subLayers) { r in
       var layer = HEVCHypotheticalDecoder.SubLayer()

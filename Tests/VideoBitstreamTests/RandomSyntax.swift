@@ -16,7 +16,8 @@ struct RandomSyntax: RandomNumberGenerator {
   mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
   /// True in `percent` of 100 cases.
   mutating func chance(_ percent: Int = 50) -> Bool { int(1...100) <= percent }
-  /// Now and then a bound of the range, or a value anywhere in it; most of the time one near its lower bound.
+  /// Now and then a bound of the range, or a value anywhere in it; most of the time one near its
+  /// lower bound.
   mutating func syntax(_ range: ClosedRange<Int>) -> Int {
     switch int(0...9) {
     case 0: range.lowerBound

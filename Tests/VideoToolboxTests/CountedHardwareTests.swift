@@ -5,8 +5,8 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// Programs that require hardware get the encoders and decoders that run on the processor, if that is wanted. The setting is
-/// of the whole process: each test has one of its own.
+/// Programs that require hardware get the encoders and decoders that run on the processor, if that
+/// is wanted. The setting is of the whole process: each test has one of its own.
 @Suite struct CountedHardwareTests {
   private static func encoder(_ specification: [CFString: Any]) -> (OSStatus, VTCompressionSession?) {
     var made: VTCompressionSession?

@@ -3,8 +3,9 @@ import CodecInterface
 import Testing
 import VideoToolbox
 
-/// What a codec on a device says of itself (sizes, GPU, how many sessions can have it, that it is hardware), and what
-/// sessions make of it. Each test has a codec type of its own, as the registry is the process's.
+/// What a codec on a device says of itself (sizes, GPU, how many sessions can have it, that it is
+/// hardware), and what sessions make of it. Each test has a codec type of its own, as the registry
+/// is the process's.
 @Suite struct DeviceCodecTests {
   private func session(
     _ codec: CodecType, _ width: Int32 = 64, _ height: Int32 = 48, _ specification: [CFString: Any] = [:]

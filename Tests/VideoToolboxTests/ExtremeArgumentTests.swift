@@ -33,8 +33,8 @@ enum Extremes {
   }
 }
 
-/// Every entry that takes numbers, called with those of `Extremes`: it answers, and the process goes on. What answers are
-/// right, other tests say.
+/// Every entry that takes numbers, called with those of `Extremes`: it answers, and the process
+/// goes on. What answers are right, other tests say.
 @Suite struct ExtremeArgumentTests {
   private let times = Extremes.times
 
@@ -304,7 +304,8 @@ enum Extremes {
     }
   }
 
-  /// One channel after the other, of more frames than there are bytes: where a channel would begin is beyond any number.
+  /// One channel after the other, of more frames than there are bytes: where a channel would begin
+  /// is beyond any number.
   @Test func channelsOfMissingFramesAreRefused() throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,

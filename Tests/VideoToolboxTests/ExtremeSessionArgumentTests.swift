@@ -55,7 +55,8 @@ import VideoToolbox
     }
   }
 
-  /// Numbers of all kinds in the attributes of buffers and pools, and in attachments that say how a picture lies.
+  /// Numbers of all kinds in the attributes of buffers and pools, and in attachments that say how a
+  /// picture lies.
   @Test func attributesAndAttachmentsTakeExtremes() throws {
     for number in Extremes.doubles + Extremes.int64s.map({ Double($0) }) {
       let value = NSNumber(value: number)

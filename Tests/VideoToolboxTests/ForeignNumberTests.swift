@@ -56,7 +56,8 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  /// Every number property of every encoder with every strange number: taken or refused, and frames come out after.
+  /// Every number property of every encoder with every strange number: taken or refused, and frames
+  /// come out after.
   @Test(arguments: encoders.indices) func strangePropertiesAreTakenOrRefused(encoder: Int) throws {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
@@ -121,7 +122,8 @@ import VideoToolbox
 
   // MARK: - Wrapped memory
 
-  /// What a program says of a plane may be more than there is: no more is read than the picture has.
+  /// What a program says of a plane may be more than there is: no more is read than the picture
+  /// has.
   @Test(arguments: encoders.indices) func planesThatAreSaidToBeLargerAreNotReadBeyondTheirMemory(encoder: Int)
     throws
   {
@@ -159,7 +161,8 @@ import VideoToolbox
 
   // MARK: - Data without memory
 
-  /// Pieces that say how long they are, and have no memory yet: such data is none, however much it would be.
+  /// Pieces that say how long they are, and have no memory yet: such data is none, however much it
+  /// would be.
   @Test(arguments: [16, 1 << 24, 1 << 30, 1 << 61]) func dataWithoutMemoryAreNoData(piece: Int) throws {
     let encoder = try makeSession(width: 64, height: 48)
     let sample = try #require(
@@ -200,7 +203,8 @@ import VideoToolbox
 
   // MARK: - Callbacks that call
 
-  /// A callback that encodes the next frame and completes it, whose callback does the same, and so on.
+  /// A callback that encodes the next frame and completes it, whose callback does the same, and so
+  /// on.
   @Test func callbacksDoNotNestWithoutEnd() throws {
     let clip = TestClip(width: 64, height: 48)
     let session = try makeSession(
@@ -281,7 +285,8 @@ import VideoToolbox
   }
 }
 
-/// The planes of a picture, of a byte a sample and with chroma in pairs, in memory that ends with them.
+/// The planes of a picture, of a byte a sample and with chroma in pairs, in memory that ends with
+/// them.
 /// - Parameters:
 ///   - widths: what is said of them.
 ///   - heights: likewise.

@@ -27,7 +27,8 @@ private final class ConcurrentCaller: Sendable {
   var isStillThere: Bool { isRunning.load(ordering: .sequentiallyConsistent) }
 }
 
-/// Runs something on a thread of its own. What it returns waits for that, and says whether it has ended.
+/// Runs something on a thread of its own. What it returns waits for that, and says whether it has
+/// ended.
 private func onThread(_ work: @escaping @Sendable () -> Void) -> () -> Bool {
   let done = DispatchSemaphore(value: 0)
   Thread.detachNewThread {

@@ -60,7 +60,8 @@ static void residuals(void) {
 #undef MEASURE
 }
 
-// A reference with every possible alignment, and a destination that was not written by the call before.
+// A reference with every possible alignment, and a destination that was not written by the call
+// before.
 #define AT(PLANE) (PLANE + 16 * STRIDE + 64)
 #define REF(BITS) (AT(ref##BITS) + (i & 15))
 #define DST(BITS) (AT(dst##BITS) + 64 * (i & 7))

@@ -4,7 +4,8 @@ import FuzzDriver
 import RealTimeTransport
 import WebRTC
 
-/// Reads arbitrary messages of STUN, candidates and records of DTLS, and writes what was read again.
+/// Reads arbitrary messages of STUN, candidates and records of DTLS, and writes what was read
+/// again.
 private func fuzzMessages(_ input: inout FuzzInput) {
   while !input.isEmpty {
     let data = [UInt8](input.piece())

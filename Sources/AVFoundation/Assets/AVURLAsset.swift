@@ -43,8 +43,8 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
           url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll, loader: resourceLoader))
   }
 
-  /// Creates an asset of a stream or a file on the network that is read once: each sample is read by
-  /// one reader, and the tracks are read at the same time. Opening it waits for the connection.
+  /// Creates an asset of a stream or a file on the network that is read once: each sample is read
+  /// by one reader, and the tracks are read at the same time. Opening it waits for the connection.
   package init(network input: NetworkInput) {
     url = URL(string: input.address.description) ?? URL(fileURLWithPath: "/")
     super.init(file: AssetFile(url: url, network: input))

@@ -22,8 +22,8 @@ final class MediaDataRequest: @unchecked Sendable {
   /// Creates a request without a block.
   /// - Parameters:
   ///   - pause: The time before the block is called again after it has enqueued nothing.
-  ///   - notifiesOfRoom: Whether the renderer calls `ask` when it wants samples again. If not, it is
-  ///     polled.
+  ///   - notifiesOfRoom: Whether the renderer calls `ask` when it wants samples again. If not, it
+  ///     is polled.
   init(pause: DispatchTimeInterval, notifiesOfRoom: Bool) {
     self.pause = pause
     self.notifiesOfRoom = notifiesOfRoom

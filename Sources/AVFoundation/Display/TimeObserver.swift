@@ -243,8 +243,8 @@ private final class BoundaryTracker: @unchecked Sendable {
   var isDue: Bool { due != Self.never }
 
   /// Continues with the boundary behind the one that is due.
-  /// - Parameter now: The time of the timebase. A timer can fire slightly early, but its time counts
-  ///   as reached.
+  /// - Parameter now: The time of the timebase. A timer can fire slightly early, but its time
+  ///   counts as reached.
   func pass(_ now: CMTime) {
     passed = due
     due = next(rate < 0 ? min(now, due) : max(now, due), true, rate < 0) ?? Self.never

@@ -145,8 +145,8 @@ final class ExportJob: @unchecked Sendable {
         reading = wanted
         let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
         var compression: [String: Any] = [AVVideoAverageBitRateKey: Int(clamping: rate)]
-        // The first picture of a range may be cut, so that its duration says nothing of the rate. In
-        // a composition neither does the track, whose parts may be scaled in time.
+        // The first picture of a range may be cut, so that its duration says nothing of the rate.
+        // In a composition neither does the track, whose parts may be scaled in time.
         if !(track is AVCompositionTrack), track.nominalFrameRate > 0 {
           compression[AVVideoExpectedSourceFrameRateKey] = Double(track.nominalFrameRate)
         }

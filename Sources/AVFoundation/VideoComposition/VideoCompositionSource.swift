@@ -241,7 +241,8 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
   }
 
   /// Returns the time of the next picture and advances the cursors to it; nil at the end. Time for
-  /// which files declare media that they do not have is skipped after `ConfirmedMediaTimes.longestFill`.
+  /// which files declare media that they do not have is skipped after
+  /// `ConfirmedMediaTimes.longestFill`.
   private func nextConfirmedTime() throws -> CMTime? {
     while let time = try nextTime(), time < end {
       for index in cursors.indices { try cursors[index].advance(to: time) }

@@ -2,8 +2,9 @@
 // The container functions of the Core Foundation that Foundation on Linux is built on, under names
 // of our own and with plain pointers for objects.
 //
-// Foundation's own `object(forKey:)` turns what it finds into Swift values, which loses the object's identity.
-// These return the very object that the container holds, as programs that use raw pointers need.
+// Foundation's own `object(forKey:)` turns what it finds into Swift values, which loses the
+// object's identity. These return the very object that the container holds, as programs that use
+// raw pointers need.
 
 #ifndef CCOREFOUNDATION_H
 #define CCOREFOUNDATION_H

@@ -20,8 +20,9 @@ static inline OVTLambda ovt_lambda(int32_t qp) { return ovt_table_lambda[qp]; }
 extern const uint8_t ovt_table_raster[16];
 static inline int ovt_raster(int blkIdx) { return ovt_table_raster[blkIdx]; }
 
-// About how many sixteenths of a bit a list of levels takes in CABAC; `mask` has a bit for each level that
-// is not zero. Levels: a flag for each position up to the last, then size and sign of each.
+// About how many sixteenths of a bit a list of levels takes in CABAC; `mask` has a bit for each
+// level that is not zero. Levels: a flag for each position up to the last, then size and sign of
+// each.
 extern const uint16_t ovt_table_level_bits[16];
 static inline int ovt_level_size_bits(int size) {
   return size < 16 ? ovt_table_level_bits[size]

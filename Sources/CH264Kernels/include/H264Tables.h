@@ -34,10 +34,11 @@ static inline const int8_t *ovt_cabac_init(int column) { return ovt_cabac_init_t
 // ctxIdxInc of significant_coeff_flag and last_significant_coeff_flag of 8x8 blocks by position.
 static inline const uint8_t *ovt_significant8x8(void) { return ovt_significant8x8_table; }
 static inline const uint8_t *ovt_last8x8(void) { return ovt_last8x8_table; }
-// code << 8 | length by TotalCoeff * 4 + TrailingOnes. Class: 0 nC < 2, 1 nC < 4, 2 nC < 8, 3 nC >= 8,
-// 4 chroma DC.
+// code << 8 | length by TotalCoeff * 4 + TrailingOnes. Class: 0 nC < 2, 1 nC < 4, 2 nC < 8, 3 nC >=
+// 8, 4 chroma DC.
 static inline const uint16_t *ovt_coeff_token(int class) { return ovt_coeff_token_table + class * 68; }
-// code << 8 | length by TotalCoeff * 16 + total_zeros; for chroma DC by TotalCoeff * 4 + total_zeros.
+// code << 8 | length by TotalCoeff * 16 + total_zeros; for chroma DC by TotalCoeff * 4 +
+// total_zeros.
 static inline const uint16_t *ovt_total_zeros(void) { return ovt_total_zeros_table; }
 static inline const uint16_t *ovt_total_zeros_dc(void) { return ovt_total_zeros_dc_table; }
 // code << 8 | length by min(zerosLeft, 7) * 16 + run_before.

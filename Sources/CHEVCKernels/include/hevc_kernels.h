@@ -65,8 +65,8 @@ extern const int8_t ovt_hevc_matrix[32][32];
 typedef void (*OVTHEVCForward)(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth);
 
 // Inverse transform (8.6.4.2): columns first, rounded by 7 bits and clipped to int16_t, then rows,
-// rounded by 20 - bitDepth bits and clipped to int16_t (the standard does not clip here, but what is
-// clipped is far beyond the range of samples, and the reconstructed sample is the same).
+// rounded by 20 - bitDepth bits and clipped to int16_t (the standard does not clip here, but what
+// is clipped is far beyond the range of samples, and the reconstructed sample is the same).
 //   residual       N rows of N; stride in int16_t.
 //   coef           N * N scaled coefficients; those at or beyond `columns` or `rows` are 0.
 //   bitDepth       8 to 10.
@@ -111,8 +111,8 @@ typedef struct OVTHEVCResidualKernels {
   // Returns a bit for each level that is not 0, bit i for out[i].
   uint32_t (*scanGroup)(int16_t out[16], const int16_t *level, ptrdiff_t stride, int scan);
 
-  // What a block of levels has (OVTHEVCLevels), for levels that something else than `quantise` made:
-  // -32767 to 32767.
+  // What a block of levels has (OVTHEVCLevels), for levels that something else than `quantise`
+  // made: -32767 to 32767.
   void (*describe)(const int16_t *level, int log2Size, OVTHEVCLevels *result);
 
   // Sum of squared differences of two blocks of n coefficients, n a multiple of 16 up to 1024: the
@@ -135,7 +135,8 @@ static inline int ovt_hevc_rows(uint64_t groups) {
   return groups == 0 ? 0 : 4 * (8 - __builtin_clzll(groups) / 8);
 }
 
-// The residual of every sample of a block whose only coefficient is its first (8.6.4.2; not for DST).
+// The residual of every sample of a block whose only coefficient is its first (8.6.4.2; not for
+// DST).
 //   dc        the scaled coefficient.
 //   bitDepth  8 to 10.
 static inline int ovt_hevc_dc_residual(int dc, int bitDepth) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that read or write samples. `hevc_kernels.h` includes this once for each type of
-// samples: OVT_HEVC_SAMPLE is uint8_t (8 bits) or uint16_t (10 bits), and every name gets 8 or 16 at
-// its end: OVTHEVCKernels8, OVTHEVCKernels16. BitDepth below is 8 or 10.
+// samples: OVT_HEVC_SAMPLE is uint8_t (8 bits) or uint16_t (10 bits), and every name gets 8 or 16
+// at its end: OVTHEVCKernels8, OVTHEVCKernels16. BitDepth below is 8 or 10.
 
-// Intra prediction reads neighbours from `edge` (p[x][y] of 8.4.4.2), for a block of N = 1 << log2Size:
-// edge[0] is p[-1][-1], edge[1 + x] is p[x][-1] for x = 0 to 2 N - 1 (above, above right), and
-// edge[-1 - y] is p[-1][y] for y = 0 to 2 N - 1 (left, below left); all are present, by the
-// substitution of 8.4.4.2.2 where they have to be. 32 bytes on either side of them may be read.
+// Intra prediction reads neighbours from `edge` (p[x][y] of 8.4.4.2), for a block of N = 1 <<
+// log2Size: edge[0] is p[-1][-1], edge[1 + x] is p[x][-1] for x = 0 to 2 N - 1 (above, above
+// right), and edge[-1 - y] is p[-1][y] for y = 0 to 2 N - 1 (left, below left); all are present, by
+// the substitution of 8.4.4.2.2 where they have to be. 32 bytes on either side of them may be read.
 typedef void (*OVT_HEVC_NAMED(OVTHEVCPredict))(OVT_HEVC_SAMPLE *dst, ptrdiff_t stride, const OVT_HEVC_SAMPLE *edge,
                                                int log2Size);
 
@@ -23,9 +23,9 @@ typedef void (*OVT_HEVC_NAMED(OVTHEVCCompareX4))(const OVT_HEVC_SAMPLE *src, ptr
 //   width         luma: 4 to 64, a multiple of 4; chroma: 2 to 64, a multiple of 2.
 //   height        1 to 64.
 //   xFrac, yFrac  luma: quarters of a sample, 0 to 3; chroma: eighths, 0 to 7.
-// Rows from 3 above to 4 below the block are read, and in each from 3 samples left of it to 4 right of
-// it and up to 32 bytes further, whatever they hold (luma; chroma 1 above and left, 2 below and right,
-// and 32 bytes).
+// Rows from 3 above to 4 below the block are read, and in each from 3 samples left of it to 4 right
+// of it and up to 32 bytes further, whatever they hold (luma; chroma 1 above and left, 2 below and
+// right, and 32 bytes).
 typedef void (*OVT_HEVC_NAMED(OVTHEVCInterpolate))(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
                                                    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width,
                                                    int height, int xFrac, int yFrac);
@@ -33,10 +33,11 @@ typedef void (*OVT_HEVC_NAMED(OVTHEVCInterpolateHigh))(int16_t *dst, ptrdiff_t d
                                                        const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width,
                                                        int height, int xFrac, int yFrac);
 
-// Deblocking of an edge. Vertical edges lie between columns (pixels[-1] and pixels[0]), horizontal ones
-// between rows (pixels[-stride] and pixels[0]); lines run across the edge. A luma edge has 8 lines, of
-// which the first four and the last four have each a tc; a chroma edge has 4 lines, in two halves of
-// two (8 luma samples of an edge in 4:2:0). Samples of all lines may be written with what they hold.
+// Deblocking of an edge. Vertical edges lie between columns (pixels[-1] and pixels[0]), horizontal
+// ones between rows (pixels[-stride] and pixels[0]); lines run across the edge. A luma edge has 8
+// lines, of which the first four and the last four have each a tc; a chroma edge has 4 lines, in
+// two halves of two (8 luma samples of an edge in 4:2:0). Samples of all lines may be written with
+// what they hold.
 //   beta  luma: β' of table 8-12 * (1 << (BitDepth - 8)).
 //   tc    by half: tC' of table 8-12 * (1 << (BitDepth - 8)); 0 (as where bS is 0) filters nothing.
 typedef void (*OVT_HEVC_NAMED(OVTHEVCDeblockLuma))(OVT_HEVC_SAMPLE *pixels, ptrdiff_t stride, int beta,
@@ -47,16 +48,17 @@ typedef void (*OVT_HEVC_NAMED(OVTHEVCDeblockChroma))(OVT_HEVC_SAMPLE *pixels, pt
 typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
   OVTHEVCResidualKernels residual;  // the same for both depths
 
-  // MARK: Comparison, by OVT_* shape, as in OVTVideoKernels (which has more for 8 bits). Any alignment;
-  // nothing beside the blocks is read.
+  // MARK: Comparison, by OVT_* shape, as in OVTVideoKernels, which has more for 8 bits
+
+  // Any alignment; nothing beside the blocks is read.
   OVT_HEVC_NAMED(OVTHEVCCompare) sad[OVT_BLOCK_SHAPES];
   OVT_HEVC_NAMED(OVTHEVCCompareX4) sadX4[OVT_BLOCK_SHAPES];
   // sum(|H d H|) >> 1 over the 4x4 blocks of the shape.
   OVT_HEVC_NAMED(OVTHEVCCompare) satd[OVT_BLOCK_SHAPES];
   // To be read as uint32_t: 64x64 samples of 10 bits need all of its bits.
   OVT_HEVC_NAMED(OVTHEVCCompare) ssd[OVT_BLOCK_SHAPES];
-  // By OVT_HEVC_SQUARE_*: the sum of (sum(|H d H|) + 2) >> 2 over the 8x8 blocks of a square, with the
-  // Hadamard matrix of 8 rows.
+  // By OVT_HEVC_SQUARE_*: the sum of (sum(|H d H|) + 2) >> 2 over the 8x8 blocks of a square, with
+  // the Hadamard matrix of 8 rows.
   OVT_HEVC_NAMED(OVTHEVCCompare) satd8[OVT_HEVC_SQUARES];
 
   // (a + b + 1) >> 1 of two blocks in rows `stride` apart; widths 8, 16, 32, any alignment.
@@ -75,10 +77,10 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
                         int residual, int width, int height);
 
   // MARK: Intra prediction (8.4.4.2), log2Size 2 to 5.
-  // Smoothing of the neighbours (8.4.4.2.3): filtered[-2 N] to filtered[2 N], laid out as `edge`, another
-  // buffer. The caller has decided that they are filtered (filterFlag). [1 2 1] / 4; bilinear where
-  // `strong` is 1 (strong_intra_smoothing_enabled_flag, cIdx 0, N = 32) and both sides are nearly
-  // straight (biIntFlag, which is found here).
+  // Smoothing of the neighbours (8.4.4.2.3): filtered[-2 N] to filtered[2 N], laid out as `edge`,
+  // another buffer. The caller has decided that they are filtered (filterFlag). [1 2 1] / 4;
+  // bilinear where `strong` is 1 (strong_intra_smoothing_enabled_flag, cIdx 0, N = 32) and both
+  // sides are nearly straight (biIntFlag, which is found here).
   void (*smoothEdge)(OVT_HEVC_SAMPLE *filtered, const OVT_HEVC_SAMPLE *edge, int log2Size, int strong);
   OVT_HEVC_NAMED(OVTHEVCPredict) intraPlanar;  // 8.4.4.2.4
   // DC (8.4.4.2.5) and modes 2 to 34 (8.4.4.2.6). filterEdges 1: the samples along the edges are
@@ -93,8 +95,8 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
   OVT_HEVC_NAMED(OVTHEVCInterpolateHigh) lumaHigh, chromaHigh;
   // The same, rounded to samples as for one reference without weights (8.5.3.3.4.2).
   OVT_HEVC_NAMED(OVTHEVCInterpolate) luma, chroma;
-  // From intermediate values (less 8192, rows `stride` apart); width and height as for interpolation.
-  // One reference; the average of two references (8.5.3.3.4.2).
+  // From intermediate values (less 8192, rows `stride` apart); width and height as for
+  // interpolation. One reference; the average of two references (8.5.3.3.4.2).
   void (*round)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const int16_t *a, ptrdiff_t stride, int width, int height);
   void (*average)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const int16_t *a, const int16_t *b, ptrdiff_t stride,
                   int width, int height);
@@ -110,31 +112,30 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
   OVT_HEVC_NAMED(OVTHEVCDeblockChroma) deblockChromaVertical, deblockChromaHorizontal;
 
   // MARK: Sample adaptive offset (8.7.3). Any width and height from 1 to 64. `rec` is the deblocked
-  // picture, not dst; for edges the samples around the block are read too, so that the caller leaves
-  // out rows and columns at the borders of the picture. 32 bytes right of the blocks (and of the rows
-  // above and below that are read) may be read.
-  // Offsets are scaled (SaoOffsetVal), -31 to 31.
-  // Edge: offsets for edgeIdx 1, 2, 3, 4 (local minimum, concave, convex, maximum).
+  // picture, not dst; for edges the samples around the block are read too, so that the caller
+  // leaves out rows and columns at the borders of the picture. 32 bytes right of the blocks (and of
+  // the rows above and below that are read) may be read. Offsets are scaled (SaoOffsetVal), -31 to
+  // 31. Edge: offsets for edgeIdx 1, 2, 3, 4 (local minimum, concave, convex, maximum).
   void (*saoEdge)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride,
                   int width, int height, int direction, const int8_t offsets[4]);
   // Band: offsets for the four bands from `position` on (sao_band_position, 0 to 31).
   void (*saoBand)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride,
                   int width, int height, int position, const int8_t offsets[4]);
-  // Statistics for the choice: adds to sums[i] src - rec of the samples of category i, and their number to
-  // counts[i]. Edge: i is edgeIdx - 1. Band: i is the band, sample >> (BitDepth - 5).
+  // Statistics for the choice: adds to sums[i] src - rec of the samples of category i, and their
+  // number to counts[i]. Edge: i is edgeIdx - 1. Band: i is the band, sample >> (BitDepth - 5).
   void (*saoEdgeStatistics)(int32_t sums[4], int32_t counts[4], const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
                             const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride, int width, int height, int direction);
   void (*saoBandStatistics)(int32_t sums[32], int32_t counts[32], const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
                             const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride, int width, int height);
 } OVT_HEVC_NAMED(OVTHEVCKernels);
 
-// Fills the table, with `residual`, as ovt_hevc_residual_kernels_init does. The entries of the 8-bit
-// table that CVideoKernels has too (sad, sadX4, satd, ssd) are its own.
+// Fills the table, with `residual`, as ovt_hevc_residual_kernels_init does. The entries of the
+// 8-bit table that CVideoKernels has too (sad, sadX4, satd, ssd) are its own.
 OVT_HEVC_MEMBER("fill(_:_:)")
 int OVT_HEVC_NAMED(ovt_hevc_kernels_init)(OVT_HEVC_NAMED(OVTHEVCKernels) *kernels, int mask);
 
-// Table look-ups that Swift can inline, as static functions of the table's type: so one protocol in Swift
-// has both depths. The parameters are those of the entries.
+// Table look-ups that Swift can inline, as static functions of the table's type: so one protocol in
+// Swift has both depths. The parameters are those of the entries.
 OVT_HEVC_MEMBER("residual(_:)")
 static inline const OVTHEVCResidualKernels *OVT_HEVC_NAMED(ovt_hevc_residual)(
     const OVT_HEVC_NAMED(OVTHEVCKernels) *k) {

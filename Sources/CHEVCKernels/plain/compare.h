@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of blocks: SAD, SATD with Hadamard transforms of 4x4, SSD; means of blocks. Plain C, for the depth that is
-// included before.
+// Comparison of blocks: SAD, SATD with Hadamard transforms of 4x4, SSD; means of blocks. Plain C,
+// for the depth that is included before.
 
 OVT_INLINE int sad(const Sample *src, ptrdiff_t srcStride, const Sample *ref, ptrdiff_t stride, int width,
                    int height) {

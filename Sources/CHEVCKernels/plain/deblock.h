@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deblocking (8.7.2.5). Plain C, for the depth that is included before. `across` steps over the edge
-// (p1 p0 | q0 q1), `along` follows it.
+// Deblocking (8.7.2.5). Plain C, for the depth that is included before. `across` steps over the
+// edge (p1 p0 | q0 q1), `along` follows it.
 
 // Four lines: the decisions of 8.7.2.5.3 and 8.7.2.5.6, the filters of 8.7.2.5.7.
 OVT_INLINE void deblockLuma4(Sample *s, ptrdiff_t across, ptrdiff_t along, int beta, int tc) {

@@ -41,8 +41,8 @@ static void intraDC(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2S
   }
 }
 
-// `along` is the distance of samples along the side that is predicted from: 1 for the row above (modes
-// 18 and more), -1 for the column to the left. `step` and `line` are the distances in dst.
+// `along` is the distance of samples along the side that is predicted from: 1 for the row above
+// (modes 18 and more), -1 for the column to the left. `step` and `line` are the distances in dst.
 static void intraAngular(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode, int filterEdges) {
   const int n = 1 << log2Size, angle = intraAngles[mode], isVertical = mode >= 18;
   const int along = isVertical ? 1 : -1;

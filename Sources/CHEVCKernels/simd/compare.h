@@ -25,8 +25,8 @@ SIMD_INLINE int ssd(const Sample *src, ptrdiff_t srcStride, const Sample *ref, p
   return wsum(sum);
 }
 
-// The sum of magnitudes of the last stage, a + b and a - b, is twice the larger of those of a and b:
-// four lanes of a lie beside four of b, so that each of these is found twice.
+// The sum of magnitudes of the last stage, a + b and a - b, is twice the larger of those of a and
+// b: four lanes of a lie beside four of b, so that each of these is found twice.
 SIMD_INLINE int satd(const Sample *src, ptrdiff_t srcStride, const Sample *ref, ptrdiff_t stride, int width,
                      int height) {
   const int n = width < LANES ? width : LANES;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison by Hadamard transforms of 8x8 in the vectors that are included before; LANES / 8 blocks
-// at a time. Up to 10 bits five of the six stages fit int16_t, and of the last one, a + b and a - b,
-// the magnitudes are twice the larger of those of a and b.
+// Comparison by Hadamard transforms of 8x8 in the vectors that are included before; LANES / 8
+// blocks at a time. Up to 10 bits five of the six stages fit int16_t, and of the last one, a + b
+// and a - b, the magnitudes are twice the larger of those of a and b.
 
 SIMD_INLINE void butterflies(V v[8], int half) {
   for (int i = 0; i < 8; i++)

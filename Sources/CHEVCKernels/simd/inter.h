@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.5.3.3.3, 8.5.3.3.4) in the vectors that are included before. Blocks are
-// worked on in strips of up to LANES columns.
+// Inter prediction samples (8.5.3.3.3, 8.5.3.3.4) in the vectors that are included before. Blocks
+// are worked on in strips of up to LANES columns.
 
 #include "../taps.h"
 
@@ -93,7 +93,8 @@ SIMD_INLINE void interpolate(void *dst, ptrdiff_t dstStride, const Sample *src, 
       for (int y = 0; y < height; y++) PUT(y, widePack(wideSra(weighZips(zips + y, &down, count, 0), BIT_DEPTH - 8)))
       continue;
     }
-    // After both filters a value may leave int16_t until the offset is taken away, or all is rounded.
+    // After both filters a value may leave int16_t until the offset is taken away, or all is
+    // rounded.
     for (int y = 0; y < height; y++) {
       if (isHigh) {
         const Wide sum = weighZips(zips + y, &down, count, -HIGH_OFFSET * 64);

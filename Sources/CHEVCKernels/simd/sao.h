@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sample adaptive offset (8.7.3) and the statistics of edges in the vectors that are included before.
+// Sample adaptive offset (8.7.3) and the statistics of edges in the vectors that are included
+// before.
 
 // -1, 0, 1 as a is less than, equal to, greater than b.
 SIMD_INLINE V compareLanes(V a, V b) { return vsub(vgreater(b, a), vgreater(a, b)); }

@@ -54,8 +54,8 @@ SIMD_INLINE void multiplyRows(int16_t *out, ptrdiff_t outStride, const int16_t *
     }
 }
 
-// Rows of the inverse transform from 8 points on: even and odd coefficients apart, since the matrix is
-// symmetric in the former and antisymmetric in the latter. Columns were split by vsplit.
+// Rows of the inverse transform from 8 points on: even and odd coefficients apart, since the matrix
+// is symmetric in the former and antisymmetric in the latter. Columns were split by vsplit.
 SIMD_INLINE void inverseRows(int16_t *residual, ptrdiff_t stride, const int16_t *in, int n, int columns, int shift) {
   const int half = n / 2, blocks = half / HALF;
   const int16_t *const evens = evenPairs(n), *const odds = oddPairs(n);

@@ -13,7 +13,8 @@
 #define __MAC_OS_X_VERSION_MIN_REQUIRED __MAC_15_0
 #define __MAC_OS_X_VERSION_MAX_ALLOWED __MAC_15_0
 
-// Clang asks for the versions of Apple's systems only where it compiles for them; other compilers cannot ask.
+// Clang asks for the versions of Apple's systems only where it compiles for them; other compilers
+// cannot ask.
 #if !defined(__clang__) && !defined(__builtin_available)
 #define __builtin_available(...) 1
 #endif

@@ -29,9 +29,9 @@ public func CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
     FillCallback.toModule(description), pixelFormat)
 }
 
-/// A callback of C that fills extended pixels, as the module calls it: the bytes of the structure of C
-/// are not those of the module's, whose callback is a closure that must not capture anything. So the
-/// callback is what the closure's context pointer points to.
+/// A callback of C that fills extended pixels, as the module calls it: the bytes of the structure
+/// of C are not those of the module's, whose callback is a closure that must not capture anything.
+/// So the callback is what the closure's context pointer points to.
 private final class FillCallback: @unchecked Sendable {
   // Sendable: immutable; the program says from which threads its function may be called.
   let given: C_CVFillExtendedPixelsCallBackData

@@ -90,7 +90,8 @@ public func CFCopyDescription(_ object: UnsafeRawPointer?) -> OpaquePointer? {
   switch Kind(it) {
   case .own(let own): return ToC.retained(NSString(string: own.cfDescription))
   case .foundation:
-    // Foundation's C function reads the memory of a container that Swift created as that of its own.
+    // Foundation's C function reads the memory of a container that Swift created as that of its
+    // own.
     if FromC.isNative(it), let container = it as? NSObject {
       return ToC.retained(NSString(string: container.description))
     }

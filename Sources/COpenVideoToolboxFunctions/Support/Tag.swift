@@ -14,8 +14,8 @@ enum TagError {
   static let groupParameter = Int32(kCMTaggedBufferGroupError_ParamErr)
 }
 
-/// A tag of C, with the fields of its structure: `kCMTagDataType_` codes, and the bits of a value of
-/// that type.
+/// A tag of C, with the fields of its structure: `kCMTagDataType_` codes, and the bits of a value
+/// of that type.
 struct Tag: Hashable, Comparable, Sendable {
   let category: UInt32
   let type: UInt32
@@ -90,8 +90,8 @@ struct Tag: Hashable, Comparable, Sendable {
 
 /// A set of tags of C.
 final class TagCollection: CFRuntimeObject, @unchecked Sendable {
-  // Sendable: a collection that can be changed must not be used by other threads meanwhile, which is
-  // for the program to see to; others are not changed.
+  // Sendable: a collection that can be changed must not be used by other threads meanwhile, which
+  // is for the program to see to; others are not changed.
   static let cfTypeID = CFRuntimeRegister("CMTagCollection")
 
   /// In ascending order, each once.

@@ -144,20 +144,23 @@ uint64_t ovt_squared_errors_8(const uint8_t *a, const uint8_t *b, int n, int ste
 // The same of samples of 16 bits.
 uint64_t ovt_squared_errors_16(const uint16_t *a, const uint16_t *b, int n, int step);
 // The motion-compensated temporal filter.
-// A block moved by a fraction of a sample: separable filters of eight taps whose sum is 64 and whose absolute sum is
-// at most 112, for the samples from 3 before to 4 behind. Width and height are at most 16.
+// A block moved by a fraction of a sample: separable filters of eight taps whose sum is 64 and
+// whose absolute sum is at most 112, for the samples from 3 before to 4 behind. Width and height
+// are at most 16.
 void ovt_interpolate_8(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict src, ptrdiff_t srcStride,
                        int width, int height, const int8_t xTaps[8], const int8_t yTaps[8]);
-// Begins the weighted sums of a block of up to 16x16 samples with the samples themselves, which have the weight 256.
-// Sums and weights have 16 values for each row.
+// Begins the weighted sums of a block of up to 16x16 samples with the samples themselves, which
+// have the weight 256. Sums and weights have 16 values for each row.
 void ovt_temporal_start_8(int32_t *restrict sums, int32_t *restrict weights, const uint8_t *restrict src,
                           ptrdiff_t srcStride, int width, int height);
-// Adds the block of a reference. The weight of a sample is the biweight of Beaton and Tukey (1974) of its difference d
-// from the source, weight * (1 - (d / limit)^2)^2, and 0 from the limit on. limit: 0 to 255; weight: 0 to 256.
+// Adds the block of a reference. The weight of a sample is the biweight of Beaton and Tukey (1974)
+// of its difference d from the source, weight * (1 - (d / limit)^2)^2, and 0 from the limit on.
+// limit: 0 to 255; weight: 0 to 256.
 void ovt_temporal_add_8(int32_t *restrict sums, int32_t *restrict weights, const uint8_t *restrict src,
                         ptrdiff_t srcStride, const uint8_t *restrict ref, ptrdiff_t refStride, int width, int height,
                         int limit, int weight);
-// The rounded quotients of sums and weights. Every weight is at least 1 and below 4096, every quotient at most 255.
+// The rounded quotients of sums and weights. Every weight is at least 1 and below 4096, every
+// quotient at most 255.
 void ovt_temporal_finish_8(uint8_t *restrict dst, ptrdiff_t dstStride, const int32_t *restrict sums,
                            const int32_t *restrict weights, int width, int height);
 // A row of a half-size picture: n means of two by two samples of two rows (2 n samples each).

@@ -12,7 +12,8 @@
 #include <arm_neon.h>
 #endif
 
-// Rows that are read soon, a cache line of each: what runs down a plane in columns is beyond the CPU's own foresight.
+// Rows that are read soon, a cache line of each: what runs down a plane in columns is beyond the
+// CPU's own foresight.
 static inline void ovt_prefetch(const uint8_t *rows, ptrdiff_t stride, int count) {
   for (int y = 0; y < count; y++, rows += stride) __builtin_prefetch(rows);
 }

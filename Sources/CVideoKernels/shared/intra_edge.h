@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directional intra prediction from an edge as H.264 has it (8.3.1.2, 8.3.2.2), and the filter of the reference samples
-// of Intra_8x8. Plain C; shared by the estimate of intra costs and the kernels of the H.264 encoder.
+// Directional intra prediction from an edge as H.264 has it (8.3.1.2, 8.3.2.2), and the filter of
+// the reference samples of Intra_8x8. Plain C; shared by the estimate of intra costs and the
+// kernels of the H.264 encoder.
 #ifndef OVT_INTRA_EDGE_H
 #define OVT_INTRA_EDGE_H
 

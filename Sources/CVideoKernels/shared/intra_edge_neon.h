@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra_4x4 (8.3.1.2) and Intra_8x8 (8.3.2.2) from an edge, and the filter of the latter's reference samples. NEON.
+// Intra_4x4 (8.3.1.2) and Intra_8x8 (8.3.2.2) from an edge, and the filter of the latter's
+// reference samples. NEON.
 
 #ifndef OVT_INTRA_EDGE_NEON_H
 #define OVT_INTRA_EDGE_NEON_H
@@ -8,8 +9,8 @@
 
 #if OVT_ARM64
 
-// The diagonal modes take each row from one line of filtered edge samples (or two that alternate), a step further
-// along it: the line goes to memory once and the rows are read from it.
+// The diagonal modes take each row from one line of filtered edge samples (or two that alternate),
+// a step further along it: the line goes to memory once and the rows are read from it.
 
 OVT_INLINE uint8x16_t taps3(uint8x16_t before, uint8x16_t centre, uint8x16_t after) {  // (a + 2b + c + 2) >> 2
   return vrhaddq_u8(centre, vhaddq_u8(before, after));
@@ -28,7 +29,8 @@ OVT_INLINE void storeN(uint8_t *dst, int n, uint8x8_t v) {
   }
 }
 
-// Rows y of n samples from line[start + step * (y / every)]; the line is read up to eight samples from there.
+// Rows y of n samples from line[start + step * (y / every)]; the line is read up to eight samples
+// from there.
 OVT_INLINE void rows(uint8_t *dst, ptrdiff_t stride, int n, int first, int every, const uint8_t *line, int start, int step) {
   for (int y = first; y < n; y += every) storeN(dst + y * stride, n, vld1_u8(line + start + step * (y / every)));
 }
@@ -97,7 +99,8 @@ OVT_INLINE void verticalRight(uint8_t *dst, ptrdiff_t stride, const uint8_t *edg
 }
 
 OVT_INLINE void horizontalDown(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge, int n) {
-  // From the lowest on the left: averages and filtered samples in turn; past the corner filtered ones.
+  // From the lowest on the left: averages and filtered samples in turn; past the corner filtered
+  // ones.
   uint8_t line[32];
   const uint8x16_t turns = vzip1q_u8(taps2At(edge - n), taps3At(edge - n + 1)), above3 = taps3At(edge + 1);
   vst1q_u8(line, turns), vst1q_u8(line + 2 * n, above3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra_4x4 and Intra_8x8 from an edge (8.3.1.2, 8.3.2.2), and the filter of the latter's reference samples. What the
-// x86 sets share.
+// Intra_4x4 and Intra_8x8 from an edge (8.3.1.2, 8.3.2.2), and the filter of the latter's reference
+// samples. What the x86 sets share.
 #ifndef OVT_INTRA_EDGE_X86_H
 #define OVT_INTRA_EDGE_X86_H
 
@@ -10,8 +10,8 @@
 
 // MARK: - Intra_4x4 (8.3.1.2) and Intra_8x8 (8.3.2.2)
 
-// The diagonal modes take each row from one line of filtered edge samples (or two that alternate), a step
-// further along it: the line goes to memory once and the rows are read from it.
+// The diagonal modes take each row from one line of filtered edge samples (or two that alternate),
+// a step further along it: the line goes to memory once and the rows are read from it.
 
 SSE4_INLINE __m128i taps3(__m128i before, __m128i centre, __m128i after) {  // (a + 2b + c + 2) >> 2
   const __m128i odd = _mm_and_si128(_mm_xor_si128(before, after), splat(1));
@@ -99,7 +99,8 @@ SSE4_INLINE void verticalRight(uint8_t *dst, ptrdiff_t stride, const uint8_t *ed
 }
 
 SSE4_INLINE void horizontalDown(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge, int n) {
-  // From the lowest on the left: averages and filtered samples in turn; past the corner filtered ones.
+  // From the lowest on the left: averages and filtered samples in turn; past the corner filtered
+  // ones.
   uint8_t line[32];
   const __m128i turns = _mm_unpacklo_epi8(taps2At(edge - n), taps3At(edge - n + 1)), above3 = taps3At(edge + 1);
   if (n == 4) {

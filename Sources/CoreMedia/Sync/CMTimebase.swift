@@ -120,8 +120,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     }
   }
 
-  /// A number that changes whenever the time jumps, of itself or with that of its source, and before
-  /// the jump is notified.
+  /// A number that changes whenever the time jumps, of itself or with that of its source, and
+  /// before the jump is notified.
   package var jumpCount: Int { lock.withLock { jumps &+ line.source.jumpCount } }
 
   private func follows(_ other: CMTimebase) -> Bool {

@@ -2,8 +2,8 @@
 import CoreFoundation
 import Dispatch
 
-/// A timer of another library, for the C interface: its run loops and dispatch objects are not those
-/// of Swift.
+/// A timer of another library, for the C interface: its run loops and dispatch objects are not
+/// those of Swift.
 package protocol ForeignTimer: AnyObject, Sendable {
   /// The address of the timer itself, which tells it apart from others.
   var address: UnsafeRawPointer { get }

@@ -39,8 +39,8 @@ package final class Demuxer: @unchecked Sendable {
   var io: ByteSourceIO?
   /// The connection of `context` to a network input; nil for files.
   var connection: NetworkConnection?
-  /// The packets of a network input, which this demuxer and others take from one connection; nil for
-  /// a demuxer that reads by itself.
+  /// The packets of a network input, which this demuxer and others take from one connection; nil
+  /// for a demuxer that reads by itself.
   let shared: SharedPackets?
   /// Ends the reading of this demuxer alone, if it shares packets.
   let branch = SharedPackets.Branch()
@@ -101,8 +101,8 @@ package final class Demuxer: @unchecked Sendable {
 
   /// - Parameters:
   ///   - opened: The file that libavformat has opened.
-  ///   - isLive: Whether it comes while it is made, so that it is not read far ahead, and its times may
-  ///     jump.
+  ///   - isLive: Whether it comes while it is made, so that it is not read far ahead, and its times
+  ///     may jump.
   init(
     _ opened: Opened, url: String, frameRate: AVRational?, access: MediaAccess,
     interruption: MediaInterruption, isLive: Bool

@@ -20,8 +20,8 @@ struct MatroskaEnd {
     /// The duration that the last block states; nil: it states none.
     var duration: Int64?
 
-    /// When the last block ends. A block that states no duration is taken to last as long as the one
-    /// before it.
+    /// When the last block ends. A block that states no duration is taken to last as long as the
+    /// one before it.
     var end: Int64 {
       let step = previous.map { last.subtractingClamped($0) } ?? 0
       return last.addingClamped(max(duration ?? step, 0))

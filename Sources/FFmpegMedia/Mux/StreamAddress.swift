@@ -41,13 +41,14 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Makes the address of an output.
-  /// - Returns: nil if the scheme is none of `schemes`, there is no host, there is an @ behind the host
-  ///   that is not percent-encoded (%40), or the text is longer than 4096 bytes or holds control
-  ///   characters or spaces.
+  /// - Returns: nil if the scheme is none of `schemes`, there is no host, there is an @ behind the
+  ///   host that is not percent-encoded (%40), or the text is longer than 4096 bytes or holds
+  ///   control characters or spaces.
   package init?(_ text: String) { self.init(text, schemes: Self.schemes) }
 
   /// Makes the address of an input.
-  /// - Returns: nil if the scheme is none of `inputSchemes`, or for the other reasons of `init(_:)`.
+  /// - Returns: nil if the scheme is none of `inputSchemes`, or for the other reasons of
+  ///   `init(_:)`.
   package init?(input text: String) { self.init(text, schemes: Self.inputSchemes) }
 
   private init?(_ text: String, schemes: [String]) {
@@ -150,8 +151,8 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     "pbkeylen", "transtype", "ttl", "rtsp_transport", "connect_timeout", "buffer_size", "fifo_size",
   ]
 
-  /// Replaces a secret wherever it occurs. One of letters alone may be an ordinary word or a part of
-  /// one, such as "live" in "delivered", and is replaced only where it is a word of its own.
+  /// Replaces a secret wherever it occurs. One of letters alone may be an ordinary word or a part
+  /// of one, such as "live" in "delivered", and is replaced only where it is a word of its own.
   private static func replacing(_ secret: String, in text: String) -> String {
     func isLetter(_ byte: UInt8) -> Bool { isalpha(Int32(byte)) != 0 }
     guard secret.utf8.allSatisfy(isLetter) else { return text.replacingOccurrences(of: secret, with: "***") }

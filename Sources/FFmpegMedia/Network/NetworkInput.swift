@@ -43,8 +43,8 @@ package final class NetworkInput: @unchecked Sendable {
   private var refusal: String?
 
   /// - Parameter text: The address, of one of ``StreamAddress/inputSchemes``.
-  /// - Throws: `MediaFileError`, whose text contains no secret, if the text is no such address, or one
-  ///   that cannot be listened on.
+  /// - Throws: `MediaFileError`, whose text contains no secret, if the text is no such address, or
+  ///   one that cannot be listened on.
   package init(_ text: String) throws {
     guard let address = StreamAddress(input: text) else {
       throw MediaFileError(

@@ -40,7 +40,8 @@ final class NetworkSource {
   func close() { demuxer = nil }
 
   /// Waits for the next packet.
-  /// - Returns: nil at the end, after a loss that cannot be made good, and if the input was cancelled.
+  /// - Returns: nil at the end, after a loss that cannot be made good, and if the input was
+  ///   cancelled.
   func next() -> MediaPacket? {
     while !input.isCancelled {
       guard let demuxer else { return nil }
@@ -126,7 +127,8 @@ final class NetworkSource {
     return result
   }
 
-  /// A packet with the index and the times of the stream that it continues; nil if it continues none.
+  /// A packet with the index and the times of the stream that it continues; nil if it continues
+  /// none.
   private func moved(_ packet: MediaPacket, _ demuxer: Demuxer) -> MediaPacket? {
     guard let index = indexes[packet.streamIndex] else { return nil }
     let (from, to) = (demuxer.streams[packet.streamIndex].timeBase, streams[index].timeBase)

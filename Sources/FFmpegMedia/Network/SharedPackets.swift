@@ -139,8 +139,8 @@ final class SharedPackets: Sendable {
     /// Whether the thread has to wait for a demuxer to take packets.
     private var isFull: Bool {
       if !left.isEmpty, claims.isEmpty { return true }
-      // A demuxer that waits has nothing in its queues. Streams that nobody reads count as well, since
-      // their demuxer may come later.
+      // A demuxer that waits has nothing in its queues. Streams that nobody reads count as well,
+      // since their demuxer may come later.
       return waiting.isEmpty && queues.contains(where: \.isFull)
     }
 

@@ -161,8 +161,8 @@ extension MacroblockCoder {
     predictBidirectional(isChroma: true, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
   }
 
-  /// Predicts luma or chroma (see `predictLumaBidirectional` and `predictChromaBidirectional`). `isChroma` is a
-  /// constant in each of them, so that its branches vanish when this is inlined.
+  /// Predicts luma or chroma (see `predictLumaBidirectional` and `predictChromaBidirectional`).
+  /// `isChroma` is a constant in each of them, so that its branches vanish when this is inlined.
   @inline(__always) private mutating func predictBidirectional(
     isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int,
     width: Int,

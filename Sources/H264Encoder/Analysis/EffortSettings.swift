@@ -248,9 +248,9 @@ extension EffortSettings {
 }
 
 extension EffortSettings {
-  /// The settings for screen content (`Displacements.isScreen`). Most of its macroblocks are skipped and
-  /// the others have sharp edges, so RDOQ, both transforms and all intra sizes take little time and
-  /// save more bits than elsewhere. Effort 0 is not changed.
+  /// The settings for screen content (`Displacements.isScreen`). Most of its macroblocks are
+  /// skipped and the others have sharp edges, so RDOQ, both transforms and all intra sizes take
+  /// little time and save more bits than elsewhere. Effort 0 is not changed.
   var forScreens: EffortSettings {
     guard motion.usesSATD else { return self }
     var settings = self

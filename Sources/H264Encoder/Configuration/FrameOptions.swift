@@ -6,8 +6,8 @@ public struct H264FrameOptions: Sendable, Equatable {
   public enum References: Sendable, Equatable {
     /// All available references, the newest first.
     case automatic
-    /// Only these frames (`H264FrameProperties.index`), in this order, limited to the number that the
-    /// effort uses. Frames that are no longer available are skipped. If none is left, the frame
+    /// Only these frames (`H264FrameProperties.index`), in this order, limited to the number that
+    /// the effort uses. Frames that are no longer available are skipped. If none is left, the frame
     /// becomes a key frame.
     case frames([UInt64])
     /// Only the references in these long-term slots, in this order, with the same rules.

@@ -3,7 +3,8 @@ import CHEVCKernels
 
 /// Coding tree units that take the fewest bits, where a picture has none left.
 extension CodingTreeCoder {
-  /// Codes a coding tree unit with skipped units, or in I slices with intra units without a residual.
+  /// Codes a coding tree unit with skipped units, or in I slices with intra units without a
+  /// residual.
   mutating func codeCheapest(x: Int, y: Int) { codeCheapest(x, y, 5) }
 
   private mutating func codeCheapest(_ x: Int, _ y: Int, _ log2Size: Int) {

@@ -4,8 +4,8 @@ import CVideoKernels
 
 /// Inter prediction (8.5.3.3) from one or two reference pictures.
 extension CodingTreeCoder {
-  /// The samples of a reference picture at a vector, where these are at half samples; nil elsewhere.
-  /// Weights are applied: exactly at whole samples, elsewhere with another rounding.
+  /// The samples of a reference picture at a vector, where these are at half samples; nil
+  /// elsewhere. Weights are applied: exactly at whole samples, elsewhere with another rounding.
   @inline(__always) func planeAt(
     _ motion: Motion, _ list: Int, _ x: Int, _ y: Int
   ) -> UnsafePointer<Sample>? {

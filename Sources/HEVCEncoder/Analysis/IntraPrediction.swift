@@ -61,7 +61,8 @@ extension CodingTreeCoder {
     return (right, below)
   }
 
-  /// Whether the 4x4 block at one position in the picture precedes that at another in decoding order.
+  /// Whether the 4x4 block at one position in the picture precedes that at another in decoding
+  /// order.
   @inline(__always) private func precedes(_ x: Int, _ y: Int, _ currentX: Int, _ currentY: Int) -> Bool {
     let (row, currentRow) = (y &>> 5, currentY &>> 5)
     if row != currentRow { return row < currentRow }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The prediction of motion: merge candidates (8.5.3.2.2) and vector predictors (8.5.3.2.6) of P and
-/// B slices.
+/// The prediction of motion: merge candidates (8.5.3.2.2) and vector predictors (8.5.3.2.6) of P
+/// and B slices.
 struct MotionCandidates: BitwiseCopyable {
   let map: PictureMap
   let width: Int

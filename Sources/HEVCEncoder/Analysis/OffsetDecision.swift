@@ -67,7 +67,8 @@ struct OffsetDecision<Sample: HEVCSample>: BitwiseCopyable {
 
   // MARK: Sums
 
-  /// The samples of a component that edges of a class can change: not those at the picture's borders.
+  /// The samples of a component that edges of a class can change: not those at the picture's
+  /// borders.
   @inline(__always) static func edgeArea(
     _ kind: Int, x: Int, y: Int, width: Int, height: Int, planeWidth: Int, planeHeight: Int
   ) -> (x: Int, y: Int, width: Int, height: Int) {

@@ -62,8 +62,8 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public var colour: ColorDescription?
   /// Whether samples have the full range (video_full_range_flag, E.2.1).
   public var fullRange = false
-  /// The payload of the SEI message on the mastering display colour volume (D.2.28), 24 bytes, which
-  /// is written with each key frame; nil: none is written.
+  /// The payload of the SEI message on the mastering display colour volume (D.2.28), 24 bytes,
+  /// which is written with each key frame; nil: none is written.
   public var masteringDisplay: [UInt8]?
   /// The payload of the SEI message on the content light level (D.2.35), 4 bytes, which is written
   /// with each key frame; nil: none is written.

@@ -44,7 +44,8 @@ extension HEVCEncoderConfiguration {
     public var longTermReferences: Int = 0
     /// Whether frames may be coded that are not references (`HEVCFrameOptions.isReference`).
     public var allowsNonReferenceFrames = false
-    /// The number of frames that a gradual intra refresh takes to pass over the picture, 0 (none) to
+    /// The number of frames that a gradual intra refresh takes to pass over the picture, 0 (none)
+    /// to
     /// 1000. Rows of coding tree units are coded intra in turn, so that a receiver recovers from
     /// losses, and another one comes in, without a key frame: a recovery point SEI message (D.2.8)
     /// says where a refresh begins and how long it takes. Frames have one reference meanwhile.

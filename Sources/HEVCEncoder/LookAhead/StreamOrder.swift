@@ -22,8 +22,8 @@ struct StreamOrder {
 
   /// Selects the reference pictures of a picture (`wanted`, `wantedL1`).
   ///
-  /// For a P picture these are the newest pictures that are not B pictures. If the second of them is
-  /// not of raised quality, the newest one further back that is takes its place. For a B picture
+  /// For a P picture these are the newest pictures that are not B pictures. If the second of them
+  /// is not of raised quality, the newest one further back that is takes its place. For a B picture
   /// they are the closest ones before it, and the closest one after it, in output order.
   /// - Parameters:
   ///   - kind: the type of the picture.

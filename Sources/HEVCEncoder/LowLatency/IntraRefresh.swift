@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A gradual intra refresh: rows of coding tree units are coded intra in turn, from the top, and the
-/// rows above them refer to refreshed samples alone. Rows need no constrained intra prediction, since
-/// the samples that intra prediction reads are above a unit or in its row.
+/// A gradual intra refresh: rows of coding tree units are coded intra in turn, from the top, and
+/// the rows above them refer to refreshed samples alone. Rows need no constrained intra prediction,
+/// since the samples that intra prediction reads are above a unit or in its row.
 ///
 /// A step is a picture, whether others refer to it or not, so that the number of steps is a
 /// difference of order counts, as the recovery point message has it. Which rows of a picture are

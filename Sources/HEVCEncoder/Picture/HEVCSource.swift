@@ -3,8 +3,8 @@ import CHEVCKernels
 import CVideoKernels
 import VideoEncoding
 
-/// A picture to encode, with 8 or 10 bits per sample. Either can be coded with either depth: samples
-/// of 8 bits are multiplied by four, those of 10 bits rounded.
+/// A picture to encode, with 8 or 10 bits per sample. Either can be coded with either depth:
+/// samples of 8 bits are multiplied by four, those of 10 bits rounded.
 public enum HEVCSource {
   /// A picture with 8 bits per sample.
   case eightBits(SourcePicture)

@@ -3,7 +3,8 @@ import CHEVCKernels
 import CVideoKernels
 import VideoEncoding
 
-/// The layout of the planes of pictures in memory, in samples: coded size, and padding on all sides.
+/// The layout of the planes of pictures in memory, in samples: coded size, and padding on all
+/// sides.
 struct PlaneLayout: BitwiseCopyable {
   let width: Int
   let height: Int
@@ -164,7 +165,8 @@ struct MotionField: BitwiseCopyable {
   /// The motion of each 8x8 block.
   let motion: UnsafeMutablePointer<MotionPair>
   /// PicOrderCntVal of the pictures that it refers to, by reference index, and whether they were
-  /// long-term reference pictures: those of list 0, and from `PictureContext.listSize` on of list 1.
+  /// long-term reference pictures: those of list 0, and from `PictureContext.listSize` on of list
+  /// 1.
   let references: UnsafeMutablePointer<ReferenceIdentity>
 }
 

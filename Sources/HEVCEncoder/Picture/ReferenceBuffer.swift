@@ -65,7 +65,8 @@ struct ReferenceBuffer {
     if let slot = entry.longTermSlot { entries.removeAll { $0.longTermSlot == slot } }
     while entries.count >= capacity {
       guard let oldest = entries.lastIndex(where: { $0.longTermSlot == nil }) else {
-        // Only long-term pictures: there are fewer slots than the capacity, so this is never reached.
+        // Only long-term pictures: there are fewer slots than the capacity, so this is never
+        // reached.
         entries.removeLast()
         continue
       }

@@ -6,8 +6,8 @@ import VideoEncoding
 struct AdaptiveOffset<Sample: HEVCSample>: BitwiseCopyable {
   private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
-  /// For each component, the deblocked samples of a row of coding tree units with the line above and
-  /// the line below it, laid out as in the planes.
+  /// For each component, the deblocked samples of a row of coding tree units with the line above
+  /// and the line below it, laid out as in the planes.
   private let strips: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>
   /// The samples before the first one of a line that may be read.
   private static var margin: Int { 64 }
@@ -22,8 +22,9 @@ struct AdaptiveOffset<Sample: HEVCSample>: BitwiseCopyable {
     }
   }
 
-  /// Adds the offsets of a row of coding tree units. Rows have to come in order, since the line below
-  /// a row is kept as it was. All samples of the row and of the line below have to be deblocked.
+  /// Adds the offsets of a row of coding tree units. Rows have to come in order, since the line
+  /// below a row is kept as it was. All samples of the row and of the line below have to be
+  /// deblocked.
   /// - Parameters:
   ///   - row: the row of coding tree units.
   ///   - planes: the samples.

@@ -5,12 +5,12 @@ import VideoEncoding
 /// Rate-distortion optimised quantisation (RDOQ) of the levels of a transform block.
 ///
 /// Levels are decided in coding order, from the last position of the scan to the first. Each
-/// becomes the rounded level, that level less 1, or 0, whichever has the lowest cost D + lambda * R. In the
-/// same way the encoder decides whether a 4x4 sub-block has levels (coded_sub_block_flag), which
-/// level is the last one (last_sig_coeff_x_prefix and following), and whether the block has any
-/// (cbf). Then, in each sub-block with sign data hiding (signHidden, 7.3.8.11), the level is
-/// changed whose change costs least. Squared errors are in units of (1/256 of the quantisation
-/// step)^2, bits in units of 1/256 bit (`ContextCosts`).
+/// becomes the rounded level, that level less 1, or 0, whichever has the lowest cost D + lambda *
+/// R. In the same way the encoder decides whether a 4x4 sub-block has levels
+/// (coded_sub_block_flag), which level is the last one (last_sig_coeff_x_prefix and following), and
+/// whether the block has any (cbf). Then, in each sub-block with sign data hiding (signHidden,
+/// 7.3.8.11), the level is changed whose change costs least. Squared errors are in units of (1/256
+/// of the quantisation step)^2, bits in units of 1/256 bit (`ContextCosts`).
 struct LevelDecision: BitwiseCopyable {
   /// The properties of a transform block on which the coding of its levels depends.
   struct Block: BitwiseCopyable {

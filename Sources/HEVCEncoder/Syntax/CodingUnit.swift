@@ -85,8 +85,8 @@ struct CodingUnit: BitwiseCopyable {
   var cbfLuma: UInt8 = 0
   var cbfCb: UInt8 = 0
   var cbfCr: UInt8 = 0
-  /// transform_skip_flag of the blocks of 4x4 samples, by part: luma in bits 0...3, Cb in bits 4...7,
-  /// Cr in bits 8...11.
+  /// transform_skip_flag of the blocks of 4x4 samples, by part: luma in bits 0...3, Cb in bits
+  /// 4...7, Cr in bits 8...11.
   var transformSkips: UInt16 = 0
   /// The prediction units of an inter unit.
   var first = PredictionUnit()

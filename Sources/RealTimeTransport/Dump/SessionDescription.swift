@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// A session description (RFC 8866) with the parameters of H.264 (RFC 6184, 8.2.1) or HEVC (RFC 7798,
-/// 7.1), with which a player can receive the stream.
+/// A session description (RFC 8866) with the parameters of H.264 (RFC 6184, 8.2.1) or HEVC (RFC
+/// 7798, 7.1), with which a player can receive the stream.
 public struct SessionDescription: Sendable {
   public var address = "127.0.0.1"
   public var port: UInt16

@@ -22,7 +22,8 @@ public struct FrameDepacketiser: Sendable {
   private var current: ReassembledFrame?
   private var fragment: [UInt8]?
   private var lastSequence: Int64?
-  /// The number of payloads that violate the codec's payload format, or of kinds that are not taken.
+  /// The number of payloads that violate the codec's payload format, or of kinds that are not
+  /// taken.
   public private(set) var malformedCount = 0
   public private(set) var lostPackets: Int64 = 0
   /// The largest size of a frame in bytes, where each NAL unit adds `unitCost`. What exceeds it is

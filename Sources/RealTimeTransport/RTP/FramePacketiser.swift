@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Splits a frame's NAL units into the payloads of RTP packets: single NAL units, aggregation packets
-/// of several small ones, and fragmentation units with parts of a large one.
+/// Splits a frame's NAL units into the payloads of RTP packets: single NAL units, aggregation
+/// packets of several small ones, and fragmentation units with parts of a large one.
 public struct FramePacketiser: Sendable {
   private let format: any PayloadFormat.Type
 

@@ -29,11 +29,11 @@ import VideoBitstream
 /// The check is a random number of 96 bits, a new one in each greeting (RFC 7675, 5.1): an answer
 /// proves that this greeting was received, and the next one's cannot be predicted.
 ///
-/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 sound, 16 pictures in HEVC
-/// in place of H.264.
+/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 sound, 16 pictures in
+/// HEVC in place of H.264.
 ///
-/// Codecs: 1 the receiver takes HEVC, 2 it does not take H.264. Receivers before HEVC answer with 0. A
-/// sender whose codec is not taken ends the session before it sends any media.
+/// Codecs: 1 the receiver takes HEVC, 2 it does not take H.264. Receivers before HEVC answer with
+/// 0. A sender whose codec is not taken ends the session before it sends any media.
 public struct Greeting: Equatable, Sendable {
   /// A number that cannot be guessed.
   public struct Nonce: Hashable, Sendable {

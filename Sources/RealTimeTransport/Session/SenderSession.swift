@@ -102,8 +102,8 @@ public struct SenderSession {
   public var roundTrip: Double? { measuredRTT ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// The bit rate that the encoder may produce, in bits per second: what the path carries and the
-  /// receiver wants, minus packet headers, sound, repair packets and retransmissions. These may take
-  /// up to half of it, because a call that only repairs itself shows nothing. In the long run
+  /// receiver wants, minus packet headers, sound, repair packets and retransmissions. These may
+  /// take up to half of it, because a call that only repairs itself shows nothing. In the long run
   /// retransmissions take less than that (``RepairBudget``).
   public var targetRate: Double {
     guard !configuration.isOneWay else { return configuration.rates.maximum * 0.95 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Receives packets of Opus in RTP (RFC 7587): order, requests for lost packets, and the times by
-/// which sound and pictures are played together. It has no clock and no socket. Times are in seconds.
+/// which sound and pictures are played together. It has no clock and no socket. Times are in
+/// seconds.
 public struct SoundReceiver: Sendable {
   public struct Configuration: Sendable {
     /// The synchronisation source of what this end sends.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Sends packets of Opus in RTP (RFC 7587): one packet of sound in each packet of RTP, lost ones
-/// again, and the reports by which a receiver plays sound and pictures together. It has no clock and
-/// no socket. Times are in seconds.
+/// again, and the reports by which a receiver plays sound and pictures together. It has no clock
+/// and no socket. Times are in seconds.
 public struct SoundSender: Sendable {
   /// The rate of RTP's clock for Opus in ticks per second, whatever the rate of the sound is (RFC
   /// 7587, 4.1).
@@ -22,10 +22,11 @@ public struct SoundSender: Sendable {
     /// The highest bit rate that the other end wants, in bits per second; nil if it does not say.
     public var maxRate: Int?
     public var clock = MediaClock.simulated
-    /// The canonical name (CNAME), which is that of the pictures: only streams of one name are played
-    /// together (RFC 3550, 6.5.1).
+    /// The canonical name (CNAME), which is that of the pictures: only streams of one name are
+    /// played together (RFC 3550, 6.5.1).
     public var name = "vtencode"
-    /// Below 2^15, so that the number does not wrap before the peer has seen some (RFC 3711, 3.3.1).
+    /// Below 2^15, so that the number does not wrap before the peer has seen some (RFC 3711,
+    /// 3.3.1).
     public var firstSequence: UInt16
     public var timestampOffset: UInt32
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libavdevice, loaded for the first screen, camera or microphone: it brings X, sound and window libraries along, which
-// nothing else here needs. What it brings is found through libavformat; of its own functions those are used that make
-// its devices known and list them.
+// libavdevice, loaded for the first screen, camera or microphone: it brings X, sound and window
+// libraries along, which nothing else here needs. What it brings is found through libavformat; of
+// its own functions those are used that make its devices known and list them.
 #ifndef CFFMPEG_DEVICE_LIBRARY_H
 #define CFFMPEG_DEVICE_LIBRARY_H
 
@@ -26,7 +26,8 @@ static inline void *ovt_open_device_library(void) {
 }
 
 /// Loads libavdevice, and makes its devices known.
-/// - Returns: Null, or what is missing: a text of the loader's, good until the thread's next call of it.
+/// - Returns: Null, or what is missing: a text of the loader's, good until the thread's next call
+///   of it.
 static inline const char *ovt_load_device_library(void) {
   void *handle = ovt_open_device_library();
   if (handle == NULL) return dlerror();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libavfilter, loaded when the first filter is made: it brings some sixty libraries along, whose loading takes longer
-// than the encoding of a short clip, and most programs never filter anything.
+// libavfilter, loaded when the first filter is made: it brings some sixty libraries along, whose
+// loading takes longer than the encoding of a short clip, and most programs never filter anything.
 #ifndef CFFMPEG_FILTER_LIBRARY_H
 #define CFFMPEG_FILTER_LIBRARY_H
 
@@ -35,7 +35,8 @@ struct ovt_filter_library {
 };
 
 /// Loads the version that the headers are of.
-/// - Returns: Null, or what is missing: a text of the loader's, good until the thread's next call of it.
+/// - Returns: Null, or what is missing: a text of the loader's, good until the thread's next call
+///   of it.
 static inline const char *ovt_load_filter_library(struct ovt_filter_library *library) {
   char name[32];
   snprintf(name, sizeof name, "libavfilter.so.%d", LIBAVFILTER_VERSION_MAJOR);

@@ -12,8 +12,8 @@
 long syscall(long number, ...);
 #endif
 
-/// - Returns: 0, or an error number: EEXIST if there is something of the new name, EINVAL or ENOSYS where the system
-///   does not know of such a rename.
+/// - Returns: 0, or an error number: EEXIST if there is something of the new name, EINVAL or ENOSYS
+///   where the system does not know of such a rename.
 static inline int ovt_rename_without_replacing(const char *from, const char *to) {
 #ifdef SYS_renameat2
   return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u /* RENAME_NOREPLACE */) == 0 ? 0 : errno;

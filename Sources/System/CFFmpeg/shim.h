@@ -28,7 +28,8 @@ static inline int ovt_averror_exit(void) { return AVERROR_EXIT; }
 static inline int ovt_averror_invaliddata(void) { return AVERROR_INVALIDDATA; }
 static inline int64_t ovt_av_nopts_value(void) { return AV_NOPTS_VALUE; }
 
-/// Tells old versions of libavcodec that get_buffer2 may be called from any thread; new ones take it for granted.
+/// Tells old versions of libavcodec that get_buffer2 may be called from any thread; new ones take
+/// it for granted.
 static inline void ovt_set_thread_safe_callbacks(AVCodecContext *context) {
 #if LIBAVCODEC_VERSION_MAJOR < 60
 #pragma clang diagnostic push
@@ -48,7 +49,8 @@ static inline int ovt_frame_is_interlaced(const AVFrame *frame) {
 #endif
 }
 
-/// What a filter graph's source of pictures must know of their colours beforehand; old versions learn it frame by frame.
+/// What a filter graph's source of pictures must know of their colours beforehand; old versions
+/// learn it frame by frame.
 static inline void ovt_set_source_colors(AVBufferSrcParameters *parameters, const AVFrame *frame) {
 #if LIBAVFILTER_VERSION_MAJOR >= 10
   parameters->color_space = frame->colorspace;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDL 2, loaded with the first window or sound device: a server that encodes has none, and does not miss it.
+// SDL 2, loaded with the first window or sound device: a server that encodes has none, and does not
+// miss it.
 #ifndef CSDL2_SHIM_H
 #define CSDL2_SHIM_H
 
@@ -66,7 +67,8 @@ struct ovt_sdl {
 };
 
 /// Loads SDL 2.
-/// - Returns: Null, or what is missing: a text of the loader's, good until the thread's next call of it.
+/// - Returns: Null, or what is missing: a text of the loader's, good until the thread's next call
+///   of it.
 static inline const char *ovt_load_sdl(struct ovt_sdl *library) {
   // Never closed: its threads would run on.
   void *handle = dlopen("libSDL2-2.0.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -79,8 +81,9 @@ static inline const char *ovt_load_sdl(struct ovt_sdl *library) {
   return NULL;
 }
 
-/// Whether somebody manages the windows of an X server (EWMH's _NET_SUPPORTING_WM_CHECK, or an older manager's grab of
-/// the root window, which is not looked for). SDL asks the manager for a full screen, and hears of no answer.
+/// Whether somebody manages the windows of an X server (EWMH's _NET_SUPPORTING_WM_CHECK, or an
+/// older manager's grab of the root window, which is not looked for). SDL asks the manager for a
+/// full screen, and hears of no answer.
 /// - Returns: 0 if nobody does; 1 if somebody does, or the server cannot be asked.
 static inline int ovt_x11_has_manager(void) {
   void *handle = dlopen("libX11.so.6", RTLD_NOW | RTLD_LOCAL);

@@ -5,7 +5,8 @@
 
 #include <sqlite3.h>
 
-/// For a file that anybody may have written: its schema runs no functions, and nobody's SQL can corrupt it.
+/// For a file that anybody may have written: its schema runs no functions, and nobody's SQL can
+/// corrupt it.
 static inline int ovt_sqlite_distrust(sqlite3 *database) {
   int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
 #ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA

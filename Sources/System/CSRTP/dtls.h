@@ -28,7 +28,8 @@ static inline int ovt_hmac_sha1(
 /// A key pair on the curve P-256; null if OpenSSL fails.
 static inline EVP_PKEY *ovt_make_p256_key(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"); }
 
-/// A self-signed certificate for a key, valid from a day ago for thirty days; null if OpenSSL fails.
+/// A self-signed certificate for a key, valid from a day ago for thirty days; null if OpenSSL
+/// fails.
 static inline X509 *ovt_make_certificate(EVP_PKEY *key) {
   X509 *certificate = X509_new();
   BIGNUM *number = BN_new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libsrtp's public header, and of OpenSSL's libcrypto the functions that keys are made with: macros and varying
-// parameters, which Swift cannot import.
+// libsrtp's public header, and of OpenSSL's libcrypto the functions that keys are made with: macros
+// and varying parameters, which Swift cannot import.
 #ifndef CSRTP_SHIM_H
 #define CSRTP_SHIM_H
 

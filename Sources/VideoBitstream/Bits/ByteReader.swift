@@ -24,8 +24,8 @@ package struct ByteReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.SubS
     return taken
   }
 
-  /// Reads an integer in network byte order; throws `truncated`, and reads nothing, if too few bytes
-  /// remain.
+  /// Reads an integer in network byte order; throws `truncated`, and reads nothing, if too few
+  /// bytes remain.
   @inlinable mutating func integer<T: FixedWidthInteger & UnsignedInteger>()
     throws(SyntaxError) -> T
   {

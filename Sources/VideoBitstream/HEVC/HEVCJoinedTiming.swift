@@ -29,8 +29,8 @@ package enum HEVCJoinedTiming {
   /// - Parameters:
   ///   - units: the NAL units of the access unit, with their headers; their sizes change, their sum
   ///     does not.
-  ///   - removalDelay: clock ticks since the removal of the last access unit with a buffering period
-  ///     message.
+  ///   - removalDelay: clock ticks since the removal of the last access unit with a buffering
+  ///     period message.
   ///   - removalDelayDelta: clock ticks since the removal of the last access unit that is neither a
   ///     leading picture nor a sub-layer non-reference picture.
   ///   - hrd: the lengths of the fields.
@@ -70,7 +70,8 @@ package enum HEVCJoinedTiming {
       return false
     }
     func size(_ units: [[UInt8]]) -> Int { units.reduce(0) { $0 + $1.count } }
-    // Header, type, size and trailing bits are five bytes. Filler has no emulation prevention bytes.
+    // Header, type, size and trailing bits are five bytes. Filler has no emulation prevention
+    // bytes.
     let count = changed[filled].count - 5 + size(units) - size(changed)
     guard (0..<255).contains(count) else { return false }
     changed[filled] = EmulationPrevention.adding(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// recovery_point() of HEVC (D.2.8): where pictures are right for a decoder that begins here, as after
-/// a gradual intra refresh.
+/// recovery_point() of HEVC (D.2.8): where pictures are right for a decoder that begins here, as
+/// after a gradual intra refresh.
 package struct HEVCRecoveryPoint: Equatable, Sendable {
   package static let payloadType = 6
 

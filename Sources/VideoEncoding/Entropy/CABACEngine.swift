@@ -5,8 +5,8 @@ import CVideoKernels
 /// that of H.264. What the context variables stand for and how they begin is the codec's. Clauses
 /// below are those of H.264.
 ///
-/// Its functions are inlined into the module of a codec, since a bin takes few instructions. They are
-/// public for that: the compiler does not inline functions of access level `package` into other
+/// Its functions are inlined into the module of a codec, since a bin takes few instructions. They
+/// are public for that: the compiler does not inline functions of access level `package` into other
 /// modules. No product exports this module.
 ///
 /// `low` holds the ten bits of codILow, and above them bits that are not yet written. Bits are

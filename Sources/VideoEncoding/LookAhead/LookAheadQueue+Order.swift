@@ -152,9 +152,9 @@ extension LookAheadQueue {
   }
 
   /// The number of pictures in the next run: as many as the configuration, key frames and the types
-  /// of the source (`sourceTypes`) allow. The picture before an IDR picture is a P picture, and so is
-  /// one before a scene cut. A key frame that is to be no IDR picture ends a run of two pictures at
-  /// least, since it needs a B picture before it.
+  /// of the source (`sourceTypes`) allow. The picture before an IDR picture is a P picture, and so
+  /// is one before a scene cut. A key frame that is to be no IDR picture ends a run of two pictures
+  /// at least, since it needs a B picture before it.
   private func runLength(
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ settings: LookAheadSettings
   ) -> Int {

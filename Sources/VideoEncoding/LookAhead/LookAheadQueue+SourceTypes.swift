@@ -23,7 +23,8 @@ extension LookAheadQueue {
   /// The number of exact matches below which too few are expected to tell what a picture was, and
   /// the share of those expected up to which it was a P picture.
   private static let (leastExpected, fewExact) = (2.0, 0.15)
-  /// The number of blocks of a picture that are looked at, about, where recent pictures had matches.
+  /// The number of blocks of a picture that are looked at, about, where recent pictures had
+  /// matches.
   private static let samples = 1600
 
   /// The picture types of the source.
@@ -83,9 +84,9 @@ extension LookAheadQueue {
   }
 
   /// Whether a picture of a source with B pictures was a P picture: nearly nothing of it matches
-  /// the two pictures after it, while enough was compared to tell, and the next picture was predicted
-  /// from it. The first of three B pictures that are no references does not match the two pictures
-  /// after it either, since both are B pictures; but nothing is predicted from it.
+  /// the two pictures after it, while enough was compared to tell, and the next picture was
+  /// predicted from it. The first of three B pictures that are no references does not match the two
+  /// pictures after it either, since both are B pictures; but nothing is predicted from it.
   func wasPredicted(_ picture: QueuedPicture, next: QueuedPicture?) -> Bool {
     let later = picture.matchesLater
     let expected = laterShare * Double(later.compared)

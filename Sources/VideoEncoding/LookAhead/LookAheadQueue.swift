@@ -180,8 +180,9 @@ package final class LookAheadQueue {
   private var lead: [Double] = []
 
   /// Fixes the decode intervals of the first `depth` frames, whose sum is the time from the first
-  /// decode time to the output of the first picture. Where pictures are coded before those intervals
-  /// are known, they are usual ones: if later ones were longer, pictures would be output late.
+  /// decode time to the output of the first picture. Where pictures are coded before those
+  /// intervals are known, they are usual ones: if later ones were longer, pictures would be output
+  /// late.
   /// - Parameters:
   ///   - depth: the most frames that precede a frame in decoding order and follow it in output
   ///     order.

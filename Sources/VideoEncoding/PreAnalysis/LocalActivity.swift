@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CVideoKernels
 
-/// The activity of a macroblock, by which adaptive quantisation chooses its QP: detail hides errors,
-/// smooth areas show them.
+/// The activity of a macroblock, by which adaptive quantisation chooses its QP: detail hides
+/// errors, smooth areas show them.
 enum LocalActivity {
   /// The luma energy of a macroblock: the sum of squared differences of its 256 samples from their
   /// mean, which is 256 times their variance.
   ///
-  /// For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are taken;
-  /// if a side of the picture is shorter than that, the samples that there are, scaled to 256.
+  /// For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are
+  /// taken; if a side of the picture is shorter than that, the samples that there are, scaled to
+  /// 256.
   /// - Parameters:
   ///   - source: the picture.
   ///   - x: the column of the macroblock.

@@ -161,8 +161,9 @@ struct HardLimits {
   /// The number of steps in which the time after the last known frame is checked, up to the length
   /// of a window.
   private static let steps = 16.0
-  /// The largest share of a limit's rate that is left for the frames that are only expected: content
-  /// that would exceed the limit for ever makes no frame coarser than the limit itself does.
+  /// The largest share of a limit's rate that is left for the frames that are only expected:
+  /// content that would exceed the limit for ever makes no frame coarser than the limit itself
+  /// does.
   private static let mostExpected = 0.95
   /// The rounding error of sums of durations, in seconds.
   private static let tolerance = 1e-9

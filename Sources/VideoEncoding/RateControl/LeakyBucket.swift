@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A leaky bucket: bits that are held between a source and a sink, one of which has a constant rate.
+/// A leaky bucket: bits that are held between a source and a sink, one of which has a constant
+/// rate.
 ///
 /// A decoder's coded picture buffer fills at the rate and gives up access units (`fill(seconds:)`,
 /// `remove(_:)`); a queue in front of a network link takes frames and empties at the rate

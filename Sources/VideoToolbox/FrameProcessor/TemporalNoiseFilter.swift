@@ -9,7 +9,8 @@ struct TemporalNoiseFilter: FrameEffect {
   let configuration: VTTemporalNoiseFilterConfiguration
 
   /// The difference of samples of 8 bits from which on a neighbour does not count, at the greatest
-  /// strength: three standard deviations of the difference between two frames with very strong noise.
+  /// strength: three standard deviations of the difference between two frames with very strong
+  /// noise.
   private static let greatestLimit: Float = 64
 
   func process(_ parameters: any VTFrameProcessorParameters) throws {

@@ -43,11 +43,12 @@ open class VTFrameProcessor: NSObject, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - parameters: the frame, its references and its destination, of the session's effect.
-  ///   - completionHandler: is called when the frame is complete, on a thread of the processor, with
-  ///     the same parameters. Its error is a `VTFrameProcessorError`, or nil: `sessionNotStarted`
-  ///     without a session, `invalidParameterError` for parameters of another effect or out of
-  ///     range, `unsupportedInput` for buffers of another size or pixel format than the session's,
-  ///     `invalidFrameTiming` for frames whose times are not numeric or not in order.
+  ///   - completionHandler: is called when the frame is complete, on a thread of the processor,
+  ///     with the same parameters. Its error is a `VTFrameProcessorError`, or nil:
+  ///     `sessionNotStarted` without a session, `invalidParameterError` for parameters of another
+  ///     effect or out of range, `unsupportedInput` for buffers of another size or pixel format
+  ///     than the session's, `invalidFrameTiming` for frames whose times are not numeric or not in
+  ///     order.
   open func process(
     parameters: any VTFrameProcessorParameters,
     completionHandler: @escaping @Sendable (any VTFrameProcessorParameters, (any Error)?) -> Void
@@ -68,7 +69,8 @@ open class VTFrameProcessor: NSObject, @unchecked Sendable {
 
   /// Applies the effect to a frame.
   ///
-  /// - Parameter parameters: the frame, its references and its destination, of the session's effect.
+  /// - Parameter parameters: the frame, its references and its destination, of the session's
+  ///   effect.
   /// - Returns: the same parameters, when the frame is complete.
   /// - Throws: the errors that `process(parameters:completionHandler:)` tells.
   @discardableResult

@@ -41,8 +41,8 @@ open class VTFrameProcessorFrame: NSObject, @unchecked Sendable {
   /// The time at which the frame is shown.
   public let presentationTimeStamp: CMTime
 
-  /// Keeps a pixel buffer. (On Apple's systems it has to have an `IOSurface`. Here any buffer may be
-  /// used, so that this is never nil.)
+  /// Keeps a pixel buffer. (On Apple's systems it has to have an `IOSurface`. Here any buffer may
+  /// be used, so that this is never nil.)
   ///
   /// - Parameters:
   ///   - buffer: the pixel buffer.

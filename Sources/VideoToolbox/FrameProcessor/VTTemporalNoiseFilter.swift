@@ -75,8 +75,8 @@ public final class VTTemporalNoiseFilterParameters: NSObject, VTFrameProcessorPa
   public let previousFrames: [VTFrameProcessorFrame]
   /// How much is filtered, from 0 (nothing) to 1.
   public var filterStrength: Float
-  /// Whether the frame does not continue the previous ones. The filter of this package keeps nothing
-  /// from one frame to the next, and uses no preceding frames for such a frame.
+  /// Whether the frame does not continue the previous ones. The filter of this package keeps
+  /// nothing from one frame to the next, and uses no preceding frames for such a frame.
   public var hasDiscontinuity: Bool
   /// The frame that receives the result.
   public let destinationFrame: VTFrameProcessorFrame

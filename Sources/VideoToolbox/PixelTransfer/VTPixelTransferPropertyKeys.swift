@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Properties of a pixel transfer session, and of the conversion at the end of a decompression session
-// (`kVTDecompressionPropertyKey_PixelTransferProperties`).
+// Properties of a pixel transfer session, and of the conversion at the end of a decompression
+// session (`kVTDecompressionPropertyKey_PixelTransferProperties`).
 
 /// How the source fits into the destination: one of the `kVTScalingMode_` constants.
 public nonisolated(unsafe) let kVTPixelTransferPropertyKey_ScalingMode: CFString = "ScalingMode"
@@ -11,17 +11,19 @@ public nonisolated(unsafe) let kVTScalingMode_Normal: CFString = "Normal"
 /// The source's clean aperture fills the destination.
 public nonisolated(unsafe) let kVTScalingMode_CropSourceToCleanAperture: CFString =
   "CropSourceToCleanAperture"
-/// The source's clean aperture keeps its shape and lies inside the destination's, between black bars.
+/// The source's clean aperture keeps its shape and lies inside the destination's, between black
+/// bars.
 public nonisolated(unsafe) let kVTScalingMode_Letterbox: CFString = "Letterbox"
-/// The source's clean aperture keeps its shape and covers the destination; what reaches beyond is cut off.
+/// The source's clean aperture keeps its shape and covers the destination; what reaches beyond is
+/// cut off.
 public nonisolated(unsafe) let kVTScalingMode_Trim: CFString = "Trim"
 
-/// The part of the destination that is to be seen: a dictionary as in `kCVImageBufferCleanApertureKey`. It is
-/// attached to the destination.
+/// The part of the destination that is to be seen: a dictionary as in
+/// `kCVImageBufferCleanApertureKey`. It is attached to the destination.
 public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationCleanAperture: CFString =
   "DestinationCleanAperture"
-/// The shape of the destination's pixels: a dictionary as in `kCVImageBufferPixelAspectRatioKey`. It is attached to the
-/// destination.
+/// The shape of the destination's pixels: a dictionary as in `kCVImageBufferPixelAspectRatioKey`.
+/// It is attached to the destination.
 public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationPixelAspectRatio: CFString =
   "DestinationPixelAspectRatio"
 

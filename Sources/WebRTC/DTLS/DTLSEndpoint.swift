@@ -185,7 +185,8 @@ public final class DTLSEndpoint {
     return SRTPTransport(protection, profile)
   }
 
-  /// Splits what OpenSSL wants to send into records, and packs them into datagrams (RFC 6347, 4.1.1).
+  /// Splits what OpenSSL wants to send into records, and packs them into datagrams (RFC 6347,
+  /// 4.1.1).
   private func collect() {
     guard let ssl, let output = SSL_get_wbio(ssl) else { return }
     let size = ovt_bio_pending(output)

@@ -23,7 +23,8 @@ public struct ICECandidate: Hashable, Sendable {
   public var kind: Kind
   public var address: TransportAddress
   public var priority: UInt32
-  /// Up to 32 letters and digits, equal for candidates that are frozen together (RFC 8445, 5.1.1.3).
+  /// Up to 32 letters and digits, equal for candidates that are frozen together (RFC 8445,
+  /// 5.1.1.3).
   public var foundation: String
   /// The address that a reflexive or relayed candidate stands for; only for diagnosis.
   public var related: TransportAddress?

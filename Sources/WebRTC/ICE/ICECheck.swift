@@ -43,8 +43,8 @@ struct STUNTransaction: Sendable {
   }
 }
 
-/// A pair of the check list (RFC 8445, 6.1.2). This end has one socket for each family of addresses,
-/// whose candidates share a base, so that a pair is known by its remote address.
+/// A pair of the check list (RFC 8445, 6.1.2). This end has one socket for each family of
+/// addresses, whose candidates share a base, so that a pair is known by its remote address.
 struct ICEPair: Sendable {
   enum State: Sendable { case waiting, inProgress, succeeded, failed }
 

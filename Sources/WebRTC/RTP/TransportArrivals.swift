@@ -37,8 +37,8 @@ struct TransportArrivals: Sendable {
   }
 }
 
-/// Estimates at the receiver what the path carries, from the send time in packets, for a sender that
-/// takes estimates (draft-alvestrand-rmcat-remb-03).
+/// Estimates at the receiver what the path carries, from the send time in packets, for a sender
+/// that takes estimates (draft-alvestrand-rmcat-remb-03).
 struct ReceiverEstimate: Sendable {
   private var controller: CongestionController
   private var results: [CongestionController.PacketResult] = []

@@ -6,9 +6,9 @@ import RealTimeTransport
 ///
 /// The rate follows the peer's feedback about each packet (transport-wide congestion control), by
 /// the controller that calls use. A peer without it sends estimates (REMB) or reports of losses:
-/// the rate is then the lower one of both (draft-ietf-rmcat-gcc-02, 6). Lost packets are sent again,
-/// within ``RepairBudget``. What is lost nevertheless takes a key frame: browsers discard frames
-/// after a loss up to a key frame, so that no other frame would help them.
+/// the rate is then the lower one of both (draft-ietf-rmcat-gcc-02, 6). Lost packets are sent
+/// again, within ``RepairBudget``. What is lost nevertheless takes a key frame: browsers discard
+/// frames after a loss up to a key frame, so that no other frame would help them.
 public struct VideoSender: Sendable {
   public struct Configuration: Sendable {
     public var source: UInt32
@@ -51,8 +51,8 @@ public struct VideoSender: Sendable {
   }
 
   private static let reportInterval = 1.0
-  /// The losses from which an answer to a request goes twice, the time between both, and the largest
-  /// number of packets of such an answer: some peers ask for a packet only once.
+  /// The losses from which an answer to a request goes twice, the time between both, and the
+  /// largest number of packets of such an answer: some peers ask for a packet only once.
   private static let (copiedLoss, copyDelay, maxCopied) = (0.004, 0.012, 2)
   /// The shortest time between two key frames that a peer causes.
   private static let keyFrameInterval = 1.0
@@ -161,7 +161,8 @@ public struct VideoSender: Sendable {
 
   /// Sends a coded frame.
   /// - Parameters:
-  ///   - units: The frame's NAL units, without start codes; a key frame begins with its parameter sets.
+  ///   - units: The frame's NAL units, without start codes; a key frame begins with its parameter
+  ///     sets.
   ///   - isKeyFrame: Whether decoding may begin with it.
   ///   - captured: When its picture was taken.
   ///   - time: The current time.
@@ -262,8 +263,8 @@ public struct VideoSender: Sendable {
     for packet in packets { copies.append((time + Self.copyDelay, packet.sequenceNumber)) }
   }
 
-  /// Sends what feedback tells to be lost, unless it was sent again since: the request may have been
-  /// lost, and browsers repeat it late where they do not know the round trip.
+  /// Sends what feedback tells to be lost, unless it was sent again since: the request may have
+  /// been lost, and browsers repeat it late where they do not know the round trip.
   private mutating func sendAgain(lost: [(number: UInt16, sent: Double)], at time: Double) {
     guard configuration.retransmits else { return }
     let rate = wholeRate

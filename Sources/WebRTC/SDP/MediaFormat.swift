@@ -109,7 +109,8 @@ public struct H264Profile: Equatable, Sendable {
 
 /// The header extensions that are negotiated (RFC 8285).
 public enum HeaderExtensionURI {
-  /// Numbers packets of all streams, for feedback about each (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+  /// Numbers packets of all streams, for feedback about each
+  /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
   public static let transportSequence =
     "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
   /// When a packet was sent, with 24 bits (6.18 fixed point seconds).

@@ -5,8 +5,8 @@ extension STUNMessage {
   /// Reads a message.
   ///
   /// Nothing in it is authentic before ``isAuthentic(password:)`` says so. A fingerprint that is
-  /// there must be right (RFC 8489, 14.7). Attributes behind MESSAGE-INTEGRITY are left out, but for
-  /// the fingerprint (14.5), and so are those of which there is one already (14).
+  /// there must be right (RFC 8489, 14.7). Attributes behind MESSAGE-INTEGRITY are left out, but
+  /// for the fingerprint (14.5), and so are those of which there is one already (14).
   /// - Parameter bytes: The datagram.
   /// - Returns: Nil if it is not a Binding message, or is damaged.
   public init?(_ bytes: [UInt8]) {
@@ -99,8 +99,8 @@ extension STUNMessage {
   }
 
   /// Writes the message.
-  /// - Parameter password: The password to authenticate it with; nil for a message to a STUN server,
-  ///   which has none.
+  /// - Parameter password: The password to authenticate it with; nil for a message to a STUN
+  ///   server, which has none.
   /// - Returns: The bytes, with a fingerprint; nil if OpenSSL cannot authenticate them.
   public func bytes(password: String?) -> [UInt8]? {
     var body: [UInt8] = []

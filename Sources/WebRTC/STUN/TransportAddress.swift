@@ -43,7 +43,8 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
     isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1 : bytes[0] == 127
   }
 
-  /// Whether datagrams can be sent to it as to one peer: neither nobody's, nor a group's, nor everybody's.
+  /// Whether datagrams can be sent to it as to one peer: neither nobody's, nor a group's, nor
+  /// everybody's.
   public var isUnicast: Bool {
     guard port != 0, bytes.contains(where: { $0 != 0 }) else { return false }
     return isIPv6 ? bytes[0] != 0xFF : bytes[0] < 224 && bytes[0] != 0

@@ -7,8 +7,8 @@ public enum SoundNegotiation {
   /// Beyond the payload types of ``VideoNegotiation``, since all types of one transport differ (RFC
   /// 8843, 9.1).
   static let payloadType: UInt8 = 120
-  /// The numbers are those of the pictures' part, since they hold for the whole transport (RFC 8843,
-  /// 9.1). Sound has no number for feedback about the path: the pictures tell enough of it.
+  /// The numbers are those of the pictures' part, since they hold for the whole transport (RFC
+  /// 8843, 9.1). Sound has no number for feedback about the path: the pictures tell enough of it.
   private static let extensions = VideoNegotiation.extensions.filter { $0.key == HeaderExtensionURI.mid }
   /// The range of `maxaveragebitrate` in bits per second (RFC 7587, 6.1).
   private static let rates = 6000...510_000

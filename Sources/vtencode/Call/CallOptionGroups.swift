@@ -2,7 +2,8 @@
 import ArgumentParser
 import RealTimeTransport
 
-// The options of `vtencode call` that only `--help-all` shows, by groups. `CallOptions` checks them.
+// The options of `vtencode call` that only `--help-all` shows, by groups. `CallOptions` checks
+// them.
 
 /// The settings of the simulated sender.
 struct CallSenderOptions: ParsableArguments {

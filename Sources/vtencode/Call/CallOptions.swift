@@ -2,8 +2,8 @@
 import ArgumentParser
 import RealTimeTransport
 
-/// The options of `vtencode call`. Those that are used most are shown by `--help`, and the groups by
-/// `--help-all`.
+/// The options of `vtencode call`. Those that are used most are shown by `--help`, and the groups
+/// by `--help-all`.
 struct CallOptions: ParsableArguments {
   @Argument(help: "The movie to send: anything that libavformat reads.", completion: .file())
   var movie: String

@@ -2,12 +2,13 @@
 import CoreFoundation
 import Foundation
 
-/// Sound that is captured beside pictures, on their time line. It is read on a thread of its own, so
-/// that no device has to wait for an output.
+/// Sound that is captured beside pictures, on their time line. It is read on a thread of its own,
+/// so that no device has to wait for an output.
 final class CapturedSound: @unchecked Sendable {
-  // Sendable: `condition` guards what the threads share; the reading thread alone uses the input and
-  // the clock until it has ended.
-  /// The most sound that waits to be taken, in frames: five seconds. More of it waits in the device.
+  // Sendable: `condition` guards what the threads share; the reading thread alone uses the input
+  // and the clock until it has ended.
+  /// The most sound that waits to be taken, in frames: five seconds. More of it waits in the
+  /// device.
   private static let capacity = 5 * SoundFormat.rate
   /// The time without sound after which a device counts as gone, in parts of half a second.
   private static let patience = 10
@@ -44,8 +45,8 @@ final class CapturedSound: @unchecked Sendable {
       return !hasBegun && !isStopped
     }
     guard isFirst else { return }
-    // Nobody waits for this thread: a device that has hung up would hold it. It needs none of Swift's
-    // cooperative threads, which those who wait for the sound may block.
+    // Nobody waits for this thread: a device that has hung up would hold it. It needs none of
+    // Swift's cooperative threads, which those who wait for the sound may block.
     let code = WorkerThread.start("microphone") { [self] in
       do {
         try record(from: origin)

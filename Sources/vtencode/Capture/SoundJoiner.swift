@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Joins pieces of sound at their times to one without gaps and overlaps, as an encoder needs it: gaps
-/// become silence, and what overlaps is cut.
+/// Joins pieces of sound at their times to one without gaps and overlaps, as an encoder needs it:
+/// gaps become silence, and what overlaps is cut.
 struct SoundJoiner {
   /// A piece of sound, as interleaved samples of 32 bits in floating point.
   struct Piece: Equatable {

@@ -2,8 +2,8 @@
 import CoreMedia
 import Foundation
 
-/// Names formats as the parameter `codecs` of a media type does (RFC 6381, 3.3, and the registrations
-/// of the codecs).
+/// Names formats as the parameter `codecs` of a media type does (RFC 6381, 3.3, and the
+/// registrations of the codecs).
 enum CodecString {
   /// - Parameter format: the format of a track.
   /// - Returns: the name, such as `avc1.64001f` or `mp4a.40.2`; nil if the format has none that is
@@ -19,8 +19,9 @@ enum CodecString {
     }
   }
 
-  /// Whether sound is AAC whose samples have headers of their own (ADTS, ISO/IEC 13818-7), as in MPEG
-  /// transport streams. Segments cannot hold it as it is: their header comes before the first sample.
+  /// Whether sound is AAC whose samples have headers of their own (ADTS, ISO/IEC 13818-7), as in
+  /// MPEG transport streams. Segments cannot hold it as it is: their header comes before the first
+  /// sample.
   static func lacksConfiguration(_ format: CMFormatDescription) -> Bool {
     guard fourCharacters(CMFormatDescriptionGetMediaSubType(format)).hasPrefix("aa") else { return false }
     var size = 0

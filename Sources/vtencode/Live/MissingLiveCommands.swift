@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// Stand-ins for the subcommands that use the network, in builds with `OVT_WITHOUT_LIVE=1`. The help
-/// does not list them; they say how to get the real ones.
+/// Stand-ins for the subcommands that use the network, in builds with `OVT_WITHOUT_LIVE=1`. The
+/// help does not list them; they say how to get the real ones.
 let liveCommands: [any ParsableCommand.Type] = [
   MissingSend.self, MissingReceive.self, MissingServe.self,
 ]

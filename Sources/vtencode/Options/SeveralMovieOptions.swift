@@ -116,8 +116,8 @@ struct SeveralMovies: Sendable {
       status: lost > 0 ? EXIT_FAILURE : SourceDamage.exitStatus)
   }
 
-  /// Checks that no two movies get the same name, and that no output is an input of any of the runs:
-  /// with `--overwrite`, one run would replace what a later one reads.
+  /// Checks that no two movies get the same name, and that no output is an input of any of the
+  /// runs: with `--overwrite`, one run would replace what a later one reads.
   private func checkNames() throws {
     var known: [String: String] = [:]
     for movie in movies {

@@ -29,14 +29,14 @@ struct ConfigurationRecord {
 
   /// level_idc or general_level_idc.
   var level: UInt8 { bytes[isHEVC ? 12 : 3] }
-  /// general_tier_flag of HEVC. Every stream of the Main tier is one of the High tier at levels that
-  /// have one (A.4.1).
+  /// general_tier_flag of HEVC. Every stream of the Main tier is one of the High tier at levels
+  /// that have one (A.4.1).
   var isHighTier: Bool { isHEVC && bytes[1] & Self.tierBit != 0 }
 
   private static let tierBit: UInt8 = 0x20
 
-  /// Returns the record with another level and tier, in the record itself and in its parameter sets;
-  /// nil if it is malformed.
+  /// Returns the record with another level and tier, in the record itself and in its parameter
+  /// sets; nil if it is malformed.
   func raised(level: UInt8, isHighTier: Bool) -> Self? {
     var result = self
     let isDone = isHEVC ? result.raiseHEVC(level, isHighTier) : result.raiseH264(level)

@@ -5,9 +5,9 @@ import ElementaryStream
 import Foundation
 import VideoBitstream
 
-/// Corrects the messages on the decoder's buffer at joins: H.264's picture timing message (D.1.3), and
-/// the buffering period and picture timing messages of HEVC (D.3.2, D.3.3). They count clock ticks
-/// since access units that for a segment's first access unit are in the previous segment.
+/// Corrects the messages on the decoder's buffer at joins: H.264's picture timing message (D.1.3),
+/// and the buffering period and picture timing messages of HEVC (D.3.2, D.3.3). They count clock
+/// ticks since access units that for a segment's first access unit are in the previous segment.
 struct JoinedTiming {
   /// The lengths of the messages' fields.
   private enum Fields {

@@ -23,8 +23,8 @@ struct PeerOffer {
     }
     var configuration = ICEAgent.Configuration(isControlling: true, candidates: candidates)
     configuration.server = stun.flatMap { TransportAddress($0) }
-    // The answer of a server decides; all known ones begin themselves or let this end begin. This end
-    // is the server of DTLS where the answer is active.
+    // The answer of a server decides; all known ones begin themselves or let this end begin. This
+    // end is the server of DTLS where the answer is active.
     transport = PeerTransport(identity, isServer: nil, ice: configuration, at: SessionTime.now)
     var random = SystemRandomNumberGenerator()
     description = PeerDescription(

@@ -16,7 +16,8 @@ struct SignallingURL: ExpressibleByArgument, Sendable {
     self.url = url
   }
 
-  /// The scheme, the host and the port, without what may be secret: path and query often name a key.
+  /// The scheme, the host and the port, without what may be secret: path and query often name a
+  /// key.
   var place: String {
     let host = url.host ?? ""
     let shown = host.contains(":") ? "[\(host)]" : host

@@ -7,8 +7,8 @@ import Foundation
 #endif
 
 /// Asks a server for a WebRTC session: an offer by POST, its answer with 201, and DELETE of the
-/// session at the end (WHIP, RFC 9725; WHEP, draft-ietf-wish-whep). It is made with URLSession, which
-/// the package's AVFoundation links anyway, and which checks certificates with the system's.
+/// session at the end (WHIP, RFC 9725; WHEP, draft-ietf-wish-whep). It is made with URLSession,
+/// which the package's AVFoundation links anyway, and which checks certificates with the system's.
 struct SignallingClient: Sendable {
   /// The time in seconds for one exchange.
   private static let timeout = 10.0

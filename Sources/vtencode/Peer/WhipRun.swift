@@ -176,8 +176,8 @@ final class WhipRun: @unchecked Sendable {
     return summary(after: end - (start ?? end))
   }
 
-  /// - Parameter captured: when the picture was taken, or is due: by it the other end plays pictures
-  ///   and sound together.
+  /// - Parameter captured: when the picture was taken, or is due: by it the other end plays
+  ///   pictures and sound together.
   private func send(_ picture: CallPicture, captured: Double, with encoder: CallEncoder) throws {
     let begin = SessionTime.now
     if let test = pictures as? TestPictures {

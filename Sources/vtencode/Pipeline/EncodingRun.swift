@@ -44,10 +44,10 @@ enum EncodingRun {
   /// - Parameters:
   ///   - heading: text above the summary.
   ///   - loss: why the input was lost; nil if it has come to its end.
-  ///   - toleratesDamage: whether damage of the source, which is in the summary, is no failure: a live
-  ///     stream loses what the network loses.
-  /// - Throws: a `Failure` with the exit status of an interrupted run, of a lost input or of a damaged
-  ///   movie.
+  ///   - toleratesDamage: whether damage of the source, which is in the summary, is no failure: a
+  ///     live stream loses what the network loses.
+  /// - Throws: a `Failure` with the exit status of an interrupted run, of a lost input or of a
+  ///   damaged movie.
   static func finish(
     _ report: RunReport, _ destination: Destination, source: String, heading: String = "",
     isInterrupted: Bool = false, loss: String? = nil, toleratesDamage: Bool = false

@@ -70,8 +70,8 @@ struct FrameRateConverter {
   /// Frames that come this much too late for a time are still displayed at it, since containers
   /// round times to milliseconds.
   private static let tolerance = CMTime(value: 1, timescale: 1000)
-  /// The longest time for which a frame is repeated. A longer gap is more likely a wrong time stamp,
-  /// and at a high rate it would be filled for hours.
+  /// The longest time for which a frame is repeated. A longer gap is more likely a wrong time
+  /// stamp, and at a high rate it would be filled for hours.
   private static let longestRepeat = CMTime(value: 600, timescale: 1)
 
   /// - Parameters:
@@ -96,7 +96,8 @@ struct FrameRateConverter {
 
   /// The next frame; nil at the end.
   /// - Parameter read: reads the next frame of the movie.
-  /// - Throws: what `read` throws, and a `Failure` if a frame is displayed for more than 10 minutes.
+  /// - Throws: what `read` throws, and a `Failure` if a frame is displayed for more than 10
+  ///   minutes.
   mutating func next(from read: () throws -> Frame?) throws -> Frame? {
     if !hasBegun {
       hasBegun = true

@@ -17,8 +17,8 @@ final class NoiseFilter {
   private var waiting: [Frame] = []
   private var hasEnded = false
 
-  /// The pixel format to decode to, so that pictures can be filtered: the wanted one or, for one that
-  /// the filter does not take, three planes of 8 bits, which are converted afterwards.
+  /// The pixel format to decode to, so that pictures can be filtered: the wanted one or, for one
+  /// that the filter does not take, three planes of 8 bits, which are converted afterwards.
   static func pixelFormat(for wanted: OSType) -> OSType {
     VTTemporalNoiseFilterConfiguration.supportedSourcePixelFormats.contains(wanted)
       ? wanted : PixelFormatChoice.planar420.type

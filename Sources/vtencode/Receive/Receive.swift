@@ -146,8 +146,8 @@ struct ReceiveRecordingOptions: ParsableArguments {
   var overwrite = false
 }
 
-/// The options of `vtencode receive`. Those that are used most are shown by `--help`, and the groups
-/// by `--help-all`.
+/// The options of `vtencode receive`. Those that are used most are shown by `--help`, and the
+/// groups by `--help-all`.
 struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -42,7 +42,8 @@ final class ReceivedSound {
   /// - Parameters:
   ///   - anchor: the last picture; nil if none has come.
   ///   - time: the current time.
-  ///   - captureTime: the sender's NTP time of an RTP time stamp of the sound; nil if it is not known.
+  ///   - captureTime: the sender's NTP time of an RTP time stamp of the sound; nil if it is not
+  ///     known.
   /// - Returns: the pieces, which follow each other, from the movie's beginning on.
   func take(
     _ anchor: Anchor?, at time: Double, captureTime: (UInt32) -> UInt64?

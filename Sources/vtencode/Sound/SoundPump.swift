@@ -21,7 +21,8 @@ final class SoundPump: @unchecked Sendable {
   /// - Parameters:
   ///   - sound: the sound.
   ///   - maxRate: the highest bit rate that the other end wants, in bits a second; nil for none.
-  ///   - send: is given each packet, with the time by `SessionTime` when its first sample was taken.
+  ///   - send: is given each packet, with the time by `SessionTime` when its first sample was
+  ///     taken.
   /// - Throws: a `Failure` if it cannot be encoded.
   init(
     _ sound: any SendSound, maxRate: Int?, send: @escaping @Sendable (OpusPacket, _ captured: Double) -> Void

@@ -25,9 +25,9 @@ struct WebFrame: Sendable {
   var units: [[UInt8]]
 
   /// The message: one byte for its kind, one for flags (1: key frame, 2: HEVC), two zero bytes, the
-  /// frame number (32 bits), the times of capture and of reception (64-bit floating point, NaN if not
-  /// known) and the QP (32-bit floating point, NaN if not known), all in big-endian order, followed
-  /// by the frame as a byte stream (annex B of H.264 and of HEVC).
+  /// frame number (32 bits), the times of capture and of reception (64-bit floating point, NaN if
+  /// not known) and the QP (32-bit floating point, NaN if not known), all in big-endian order,
+  /// followed by the frame as a byte stream (annex B of H.264 and of HEVC).
   var encoded: ByteBuffer {
     var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
     buffer.writeInteger(Self.kind)

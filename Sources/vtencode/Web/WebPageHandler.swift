@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Answers one HTTP request and closes the connection: the page, or the answer to a browser's offer of
-/// a WebRTC session, which comes by POST as WHEP has it.
+/// Answers one HTTP request and closes the connection: the page, or the answer to a browser's offer
+/// of a WebRTC session, which comes by POST as WHEP has it.
 final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart

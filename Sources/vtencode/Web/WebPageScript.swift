@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebPage {
-  /// The page's script. It reads messages as `WebFrame`, `WebSound` and `WebStatus` define them, and sends
-  /// those that `WebMessage` reads. `window.figures` is for tests that observe the page.
+  /// The page's script. It reads messages as `WebFrame`, `WebSound` and `WebStatus` define them,
+  /// and sends those that `WebMessage` reads. `window.figures` is for tests that observe the page.
   static let script = #"""
 
     'use strict';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A queue of datagrams to a socket, filled by any threads and sent in order. `enqueue` does not block,
-/// so it may be called under a lock; one thread at a time sends, including what others put in
-/// meanwhile.
+/// A queue of datagrams to a socket, filled by any threads and sent in order. `enqueue` does not
+/// block, so it may be called under a lock; one thread at a time sends, including what others put
+/// in meanwhile.
 final class DatagramOutbox: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   typealias Datagram = (bytes: [UInt8], path: DatagramPath)

@@ -40,7 +40,8 @@ import Testing
     var bytes = try Data(contentsOf: URL(fileURLWithPath: Fixture.movie()))
     let at = try #require(bytes.range(of: Data("mvhd".utf8))).upperBound
     #expect(bytes[at] == 0)
-    // After version, flags, creation, modification, time scale and duration: the rate, the volume; then the matrix.
+    // After version, flags, creation, modification, time scale and duration: the rate, the volume;
+    // then the matrix.
     bytes.replaceSubrange(at + 20..<at + 26, with: [0, 1, 0x80, 0, 0, 0x40])
     bytes.replaceSubrange(
       at + 36..<at + 52, with: [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0])

@@ -3,8 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// What movies say of stereo views, projections and fields of view, which ffmpeg's tools of this age neither write nor tell:
-/// the boxes are put together here by their documents.
+/// What movies say of stereo views, projections and fields of view, which ffmpeg's tools of this
+/// age neither write nor tell: the boxes are put together here by their documents.
 @Suite struct SpatialVideoTests {
   private static func box(_ type: String, _ content: [UInt8]...) -> [UInt8] {
     let content = content.flatMap { $0 }
@@ -13,7 +13,8 @@ import Testing
 
   private static func full(_ type: String, _ value: [UInt8]) -> [UInt8] { box(type, [0, 0, 0, 0] + value) }
 
-  /// Both eyes, the right one to be shown alone, 64.0 mm apart, moved against each other by 2 % to the left.
+  /// Both eyes, the right one to be shown alone, 64.0 mm apart, moved against each other by 2 % to
+  /// the left.
   private static let eyes = box(
     "eyes", full("stri", [3]), full("hero", [2]), box("cams", full("blin", [0, 0, 0xFA, 0])),
     box("cmfy", full("dadj", [0xFF, 0xFF, 0xFF, 0x38])))

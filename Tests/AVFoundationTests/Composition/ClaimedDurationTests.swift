@@ -5,7 +5,8 @@ import Testing
 @testable import AVFoundation
 @testable import FFmpegMedia
 
-/// Movies of two seconds that claim to last for ages: what is in them is read, and what is not is not made up for ever.
+/// Movies of two seconds that claim to last for ages: what is in them is read, and what is not is
+/// not made up for ever.
 @Suite struct ClaimedDurationTests {
   private static let rate: Int64 = 8000
   private static var settings: [String: Any] {
@@ -166,7 +167,8 @@ import Testing
     }
   }
 
-  /// Sound that begins days after the pictures: a minute of silence, and then the sound at its time.
+  /// Sound that begins days after the pictures: a minute of silence, and then the sound at its
+  /// time.
   @Test func lateSoundIsNotWaitedFor() throws {
     let path = try Fixture.make(
       "claims-late.mkv",

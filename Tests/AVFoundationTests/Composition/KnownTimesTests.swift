@@ -4,8 +4,8 @@ import Testing
 
 @testable import AVFoundation
 
-/// Silence in place of missing audio: it is unlimited where the file has pictures, and limited to one minute where only
-/// the declared duration covers the time.
+/// Silence in place of missing audio: it is unlimited where the file has pictures, and limited to
+/// one minute where only the declared duration covers the time.
 @Suite struct KnownTimesTests {
   private static let rate: Int64 = 8000
   private static var settings: [String: Any] {
@@ -37,7 +37,8 @@ import Testing
       : AVAssetReaderTrackOutput(track: try #require(tracks.first), outputSettings: Self.settings)
   }
 
-  /// Where an asset's sound begins and ends, in frames, how many there are, and whether each is where the one before ends.
+  /// Where an asset's sound begins and ends, in frames, how many there are, and whether each is
+  /// where the one before ends.
   private func frames(_ asset: AVAsset, mixed: Bool = false) throws -> (
     count: Int64, end: Int64, isWhole: Bool
   ) {
@@ -81,8 +82,8 @@ import Testing
     #expect(found.isWhole && (408 * Self.rate...804 * Self.rate).contains(found.count), "\(found)")
   }
 
-  /// A file without pictures has two seconds of audio with a gap of 200 seconds. The gap is filled with one minute of
-  /// silence, whether the audio is read directly, mixed, or scaled.
+  /// A file without pictures has two seconds of audio with a gap of 200 seconds. The gap is filled
+  /// with one minute of silence, whether the audio is read directly, mixed, or scaled.
   @Test func limitsDoNotAddUp() throws {
     let asset = try asset(
       "gap.mkv",
@@ -104,8 +105,8 @@ import Testing
     }
   }
 
-  /// A sample table confirms the times of its samples, but neither an empty edit before them nor sample durations of
-  /// many hours.
+  /// A sample table confirms the times of its samples, but neither an empty edit before them nor
+  /// sample durations of many hours.
   @Test func emptyEditsAndLongSampleDurationsAreNotConfirmed() throws {
     let late = Self.sound(1, from: 90_000) + Self.coded
     let sparse = [

@@ -10,7 +10,8 @@ import Testing
     CMTime(value: Int64(count), timescale: Int32(rate))
   }
 
-  /// Two seconds of 440 Hz, which begins anew each quarter of a second and is silent for half of it.
+  /// Two seconds of 440 Hz, which begins anew each quarter of a second and is silent for half of
+  /// it.
   private static func beats() throws -> String {
     try Fixture.make(
       "beats.mov",
@@ -29,7 +30,8 @@ import Testing
       ])
   }
 
-  /// 48,000 frames of a file, from 12,000 on, in as many as asked for, between 4,800 frames of silence and of sound.
+  /// 48,000 frames of a file, from 12,000 on, in as many as asked for, between 4,800 frames of
+  /// silence and of sound.
   private static func composition(_ path: String, scaledTo count: Int) throws -> AVMutableComposition {
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let audio = try #require(asset.tracks(withMediaType: .audio).first)

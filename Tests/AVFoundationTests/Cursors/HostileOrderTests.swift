@@ -4,8 +4,8 @@ import Testing
 
 @testable import AVFoundation
 
-/// Movies whose pictures are shown long after they are decoded, or in no order: what a cursor asks of them is right, and
-/// costs a few hundred samples' work, not that of the whole movie.
+/// Movies whose pictures are shown long after they are decoded, or in no order: what a cursor asks
+/// of them is right, and costs a few hundred samples' work, not that of the whole movie.
 @Suite struct HostileOrderTests {
   private static let count = 6000
 

@@ -73,7 +73,8 @@ import TestSupport
     }
   }
 
-  /// What is read from a time on begins with the picture that is shown then, wherever the file is entered.
+  /// What is read from a time on begins with the picture that is shown then, wherever the file is
+  /// entered.
   @Test(arguments: [("h264.ts", true), ("mpeg2.ts", false), ("mpeg2-640x480.vob", false)])
   func readersBeginWithTheirPicture(name: String, isH264: Bool) throws {
     let asset = try asset(

@@ -78,7 +78,8 @@ import TestSupport
     #expect(renderer.status == .rendering)
     synchronizer.setRate(Float(rate), time: CMTime(value: 1, timescale: 10))
     let line = synchronizer.timebase
-    // Those that are heard from their beginning to their end: a busy machine may feed too late now and then.
+    // Those that are heard from their beginning to their end: a busy machine may feed too late now
+    // and then.
     func loud() -> [TestSink.Piece] {
       sink.heard.all.filter { $0.samples[0] > 0 && $0.samples[$0.samples.count - 2] > 0 }
     }

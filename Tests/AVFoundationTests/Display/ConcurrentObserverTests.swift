@@ -24,7 +24,8 @@ import TestSupport
     var seen: (maximum: Int, all: Int) { lock.withLock { figures } }
   }
 
-  /// Jumps on several threads, each of which an observer hears of: it is called for one after the other.
+  /// Jumps on several threads, each of which an observer hears of: it is called for one after the
+  /// other.
   @Test func anObserverIsCalledForOneThingAtATime() async throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let (visits, passings) = (Visits(), Visits())

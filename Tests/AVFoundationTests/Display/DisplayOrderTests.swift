@@ -63,7 +63,8 @@ import TestSupport
     await waitUntil { shown.all.last?.time == last }
     let times = shown.all.map(\.time)
     #expect(times == times.sorted() && times.last == last)
-    // Also those that come after one that is shown later: with nothing that waits for them none would be seen.
+    // Also those that come after one that is shown later: with nothing that waits for them none
+    // would be seen.
     let seen = times.count { between.contains($0) }
     #expect(seen > between.count / 2, "\(seen) of \(between.count)")
   }

@@ -97,7 +97,8 @@ import TestSupport
     #expect(shown.all.first?.time == .zero)
   }
 
-  /// A time line that stands in the middle, as after a seek: what is only there for the decoder is not shown.
+  /// A time line that stands in the middle, as after a seek: what is only there for the decoder is
+  /// not shown.
   @Test func preRollIsNotShown() async throws {
     let path = try Fixture.movie()
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: path)))
@@ -143,7 +144,8 @@ import TestSupport
     #expect(shown.all.dropFirst(before).map(\.time) == [second])
   }
 
-  /// What is attached to samples: an end of the picture, and a wish to hear when a sample was consumed.
+  /// What is attached to samples: an end of the picture, and a wish to hear when a sample was
+  /// consumed.
   @Test func emptyMediaAndConsumptionAreHeeded() async throws {
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
     let layer = AVSampleBufferDisplayLayer()

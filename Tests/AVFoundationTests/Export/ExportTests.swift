@@ -376,7 +376,8 @@ import TestSupport
     }
   }
 
-  /// The export that runs writes to the URL of its own call; the other one fails and writes no file.
+  /// The export that runs writes to the URL of its own call; the other one fails and writes no
+  /// file.
   @Test func onlyOneOfTwoExportsOfASessionRuns() async throws {
     let scratch = Scratch()
     for round in 0..<20 {

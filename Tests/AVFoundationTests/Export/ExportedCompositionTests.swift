@@ -118,7 +118,8 @@ import Testing
     #expect(Set(picture.map(\.pts)).count == picture.count)
   }
 
-  /// Matroska's times are of milliseconds, to which packets of 42.7 are rounded: none is taken for one that overlaps.
+  /// Matroska's times are of milliseconds, to which packets of 42.7 are rounded: none is taken for
+  /// one that overlaps.
   @Test func roundedTimesLoseNoPacket() async throws {
     let scratch = Scratch()
     let path = try Fixture.make(

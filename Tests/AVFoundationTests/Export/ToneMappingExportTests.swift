@@ -3,9 +3,11 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// The pixels of a PQ movie that is exported as H.264, against the formulas of the standards, computed anew here.
+/// The pixels of a PQ movie that is exported as H.264, against the formulas of the standards,
+/// computed anew here.
 @Suite struct ToneMappingExportTests {
-  /// PQ signals of red, green and blue: greys from dark to bright, and colours that stay within BT.709.
+  /// PQ signals of red, green and blue: greys from dark to bright, and colours that stay within
+  /// BT.709.
   private static let patches: [[Double]] = [
     [0.10, 0.10, 0.10], [0.30, 0.30, 0.30], [0.45, 0.45, 0.45], [0.55, 0.55, 0.55], [0.65, 0.65, 0.65],
     [0.75, 0.75, 0.75], [0.60, 0.52, 0.48], [0.46, 0.56, 0.44],

@@ -7,7 +7,8 @@ import Testing
 @Suite struct ImageTransformTests {
   private static let scratch = Scratch()
 
-  /// A movie of 64 by 48 whose left half is red and right half blue, with these numbers in its track header.
+  /// A movie of 64 by 48 whose left half is red and right half blue, with these numbers in its
+  /// track header.
   private func movie(_ name: String, a: Double, b: Double, c: Double, d: Double) throws -> AVURLAsset {
     let plain = try Fixture.make(
       "two-colours.mov",
@@ -19,7 +20,8 @@ import Testing
       ])
     var data = try Data(contentsOf: URL(fileURLWithPath: plain))
     let header = try #require(data.range(of: Data("tkhd".utf8)))
-    // Version 0: 4 bytes of flags, 20 of times and numbers, 8 reserved, 8 of layer, group and volume.
+    // Version 0: 4 bytes of flags, 20 of times and numbers, 8 reserved, 8 of layer, group and
+    // volume.
     let at = header.upperBound + 40
     for (index, value) in [a, b, 0, c, d].enumerated() {
       let fixed = UInt32(bitPattern: Int32(clamping: Int64((value * 65536).rounded())))
@@ -59,7 +61,8 @@ import Testing
   }
 
   /// Wider and higher, in any direction: colours and corners lie where the matrix sends them.
-  /// Pixels that are a thousand times as wide as they are high: 268 million of them, were they made square.
+  /// Pixels that are a thousand times as wide as they are high: 268 million of them, were they made
+  /// square.
   @Test func pixelsOfAnAbsurdShapeAreTakenAsSquare() throws {
     let path = try Fixture.make(
       "giant.mp4",
@@ -105,7 +108,8 @@ import Testing
     for (x, y) in [(0, 0), (side - 1, 0), (0, side - 1), (side - 1, side - 1)] {
       #expect(try pixel(made, x, y).a == 0)
     }
-    // Half of the left half's way from the middle, turned: to the upper left; the right half's to the lower right.
+    // Half of the left half's way from the middle, turned: to the upper left; the right half's to
+    // the lower right.
     let step = Int(16 * root)
     #expect(try pixel(made, side / 2 - step, side / 2 - step).r > 200)
     #expect(try pixel(made, side / 2 + step, side / 2 + step).b > 200)

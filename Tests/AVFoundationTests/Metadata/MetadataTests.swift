@@ -274,7 +274,8 @@ import TestSupport
     #expect(seconds < 2)
   }
 
-  /// A key of bytes that are no text, which becomes longer than a file holds; one that combines with the slash.
+  /// A key of bytes that are no text, which becomes longer than a file holds; one that combines
+  /// with the slash.
   @Test func anExportLeavesOutWhatNoMovieHolds() async throws {
     let scratch = Scratch()
     let title = "A title"

@@ -293,7 +293,8 @@ import TestSupport
     #expect(ends.count >= 3 && player.rate == 1)
   }
 
-  /// A time of another epoch, or one that an endless rate has led to, is nowhere in the movie: the item goes on.
+  /// A time of another epoch, or one that an endless rate has led to, is nowhere in the movie: the
+  /// item goes on.
   @Test func timesOutsideTheMovieLeaveTheItemGoing() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)
@@ -332,7 +333,8 @@ import TestSupport
     #expect(player.currentTime() == time(40))
   }
 
-  /// `playImmediately` puts back what is set when it has done its work, not what was set when it was called.
+  /// `playImmediately` puts back what is set when it has done its work, not what was set when it
+  /// was called.
   @Test func waitingThatIsSwitchedOffAfterPlayingAtOnceStaysOff() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)

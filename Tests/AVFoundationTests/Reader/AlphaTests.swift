@@ -24,7 +24,8 @@ import Testing
     return stride(from: 3, to: bytes.count, by: 4).map { bytes[$0] }
   }
 
-  /// The first two pictures have zeros in the fourth byte of all pixels; in the other, one pixel has something there.
+  /// The first two pictures have zeros in the fourth byte of all pixels; in the other, one pixel
+  /// has something there.
   @Test(arguments: [false, true]) func aBitmapHasAlphaFromTheFirstOn(_ hasAny: Bool) throws {
     let asset = try Self.asset(
       "bitmap-alpha-\(hasAny).avi", alpha: hasAny ? "if(gte(N,2)*eq(X,63)*eq(Y,0),7,0)" : "0",

@@ -5,8 +5,8 @@ import Testing
 
 /// What lies outside of a movie's clean aperture is not seen.
 @Suite struct CleanApertureTests {
-  /// 320 by 240, of which 300 by 220 are to be seen, ten pixels right of and six above the middle: blue, and
-  /// red around it.
+  /// 320 by 240, of which 300 by 220 are to be seen, ten pixels right of and six above the middle:
+  /// blue, and red around it.
   private static func movie(_ scratch: Scratch, aspect: String? = nil, turn: Bool = false) throws
     -> AVURLAsset
   {
@@ -93,7 +93,8 @@ import Testing
     }
   }
 
-  /// Of pictures with two fields, fours of rows are cut off, and twos where the fields become one picture.
+  /// Of pictures with two fields, fours of rows are cut off, and twos where the fields become one
+  /// picture.
   @Test func fieldsAreNotPartedByACrop() throws {
     let scratch = Scratch()
     try Tool.run([
@@ -203,7 +204,8 @@ import Testing
     #expect(try samples.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) } == wanted)
   }
 
-  /// `pasp` and the size that Matroska tells count, and not what the stream says (ISO/IEC 14496-12, 12.1.4).
+  /// `pasp` and the size that Matroska tells count, and not what the stream says (ISO/IEC 14496-12,
+  /// 12.1.4).
   @Test(arguments: ["mov", "mp4", "mkv"]) func theContainersShapeOfPixelsCounts(_ ending: String) throws {
     for (stream, container, width) in [
       ("27/64", "4:3", 320.0), ("12/11", "4:3", 320), ("1/1", "8:3", 640), ("2/1", "2:3", 160),

@@ -23,7 +23,8 @@ import Testing
     }
   }
 
-  /// As spatial-video tools ask, of a clip with one view: its pictures come as ever, without tagged buffers.
+  /// As spatial-video tools ask, of a clip with one view: its pictures come as ever, without tagged
+  /// buffers.
   @Test func whatTheDecoderLacksIsPassedOver() throws {
     let usual = try pictures(nil)
     let layers = kVTDecompressionPropertyKey_RequestedMVHEVCVideoLayerIDs

@@ -4,8 +4,9 @@ import Foundation
 import Testing
 import TestSupport
 
-/// How long samples and pictures last, in movies whose codec's rate is not that of the samples, against the movie's own
-/// table and the pictures that ffmpeg decodes. (libavformat's durations, and so ffprobe's, are guessed from the rate.)
+/// How long samples and pictures last, in movies whose codec's rate is not that of the samples,
+/// against the movie's own table and the pictures that ffmpeg decodes. (libavformat's durations,
+/// and so ffprobe's, are guessed from the rate.)
 @Suite struct DurationTests {
   /// 5 pictures a second, of a codec that says 30.
   static let slow =

@@ -45,8 +45,8 @@ import Testing
     try await expectRefusal(scratch.url("a.mp4"))
   }
 
-  /// A sample entry of the type `encv` is refused even if libavformat does not support the scheme (`cbcs`),
-  /// also with an edit list.
+  /// A sample entry of the type `encv` is refused even if libavformat does not support the scheme
+  /// (`cbcs`), also with an edit list.
   @Test func protectedSampleEntriesAreRefused() async throws {
     let scratch = Scratch()
     try Tool.run(Self.source + ["-bf", "2", scratch.file("plain.mp4")])
@@ -72,7 +72,8 @@ import Testing
     try await expectRefusal(scratch.url("cbcs.mp4"))
   }
 
-  /// Scrambling is detected in transport stream packets and in PES packets (PES_scrambling_control).
+  /// Scrambling is detected in transport stream packets and in PES packets
+  /// (PES_scrambling_control).
   @Test(arguments: [false, true]) func scrambledTransportStreamsAreRefused(inElementary: Bool) async throws {
     let scratch = Scratch()
     try Tool.run(Self.source + [scratch.file("plain.ts")])

@@ -3,8 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Pictures whose matrix Core Video cannot name, and pictures with more than eight bits and alpha, keep what
-/// they show.
+/// Pictures whose matrix Core Video cannot name, and pictures with more than eight bits and alpha,
+/// keep what they show.
 @Suite struct ForeignMatrixTests {
   /// dB over all samples.
   private static func psnr(_ one: [UInt16], _ other: [UInt16], peak: Double) -> Double {
@@ -18,7 +18,8 @@ import Testing
     return stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8 }
   }
 
-  /// Code points of H.273, by zimg's names; what comes out has the matrix that goes with the primaries.
+  /// Code points of H.273, by zimg's names; what comes out has the matrix that goes with the
+  /// primaries.
   @Test(arguments: [
     ("fcc", "709", "709", "tv", 6, "470bg"), ("ycgco", "709", "709", "tv", 1, "709"),
     ("ycgco", "709", "709", "pc", 1, "709"), ("ycgco", "2020", "2020_10", "tv", 9, "2020_ncl"),
@@ -71,7 +72,8 @@ import Testing
     #expect(Self.psnr(same, wanted, peak: 1023) < quality - 3)
   }
 
-  /// Where zimg takes another curve than H.273 says: samples that are computed here by its equations 59 to 77.
+  /// Where zimg takes another curve than H.273 says: samples that are computed here by its
+  /// equations 59 to 77.
   @Test(arguments: [
     ("ICtCp", "bt2020", "arib-std-b67"), ("bt2020c", "bt2020", "bt2020-10"),
     ("chroma-derived-c", "bt709", "bt709"),

@@ -3,19 +3,20 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Movies whose HEVC samples have a further layer, as cameras of spatial video write them: the layer's parameter sets are
-/// in a box of their own, `lhvC`.
+/// Movies whose HEVC samples have a further layer, as cameras of spatial video write them: the
+/// layer's parameter sets are in a box of their own, `lhvC`.
 ///
-/// The supported versions of ffmpeg do not write such movies. The test makes one from a single-layer movie: each
-/// slice is followed by a copy with nuh_layer_id 1, which decoders of the base layer ignore.
+/// The supported versions of ffmpeg do not write such movies. The test makes one from a
+/// single-layer movie: each slice is followed by a copy with nuh_layer_id 1, which decoders of the
+/// base layer ignore.
 @Suite struct LayeredVideoTests {
   private static func box(_ type: String, _ content: [UInt8]...) -> [UInt8] {
     let content = content.flatMap { $0 }
     return [UInt8](MovieBytes.big(content.count + 8)) + Array(type.utf8) + content
   }
 
-  /// A configuration record of a further layer (ISO/IEC 14496-15, 9.5.3): version 1, lengths of four bytes, one array with
-  /// one sequence parameter set of layer 1.
+  /// A configuration record of a further layer (ISO/IEC 14496-15, 9.5.3): version 1, lengths of
+  /// four bytes, one array with one sequence parameter set of layer 1.
   private static let layers: [UInt8] = [
     1, 0xF0, 0, 0xFC, 0xCB, 1, 0x21, 0, 1, 0, 4, 0x42, 0x09, 0x0E, 0x85,
   ]

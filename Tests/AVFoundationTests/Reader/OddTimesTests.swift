@@ -3,7 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Files whose times are missing, wrong or jump, against ffmpeg's decoding: every picture comes, in order.
+/// Files whose times are missing, wrong or jump, against ffmpeg's decoding: every picture comes, in
+/// order.
 @Suite struct OddTimesTests {
   static let film = ["-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=3"]
   static let sound = ["-f", "lavfi", "-i", "sine=duration=3"]
@@ -79,7 +80,8 @@ import Testing
     }
   }
 
-  /// Recordings one after the other: the second goes on where the first ends, whatever its times and size.
+  /// Recordings one after the other: the second goes on where the first ends, whatever its times
+  /// and size.
   @Test(arguments: [true, false]) func joinedStreamsGoOn(stepsBack: Bool) throws {
     let movie = try Self.movie()
     let late = try Fixture.make("hour2.ts", ["-i", movie, "-c", "copy", "-output_ts_offset", "3600"])

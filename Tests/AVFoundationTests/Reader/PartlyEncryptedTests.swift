@@ -3,7 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Files of which a part is encrypted: what is clear is read, and what is not is found wherever the file says so.
+/// Files of which a part is encrypted: what is clear is read, and what is not is found wherever the
+/// file says so.
 @Suite struct PartlyEncryptedTests {
   private static let source = [
     "-f", "lavfi", "-i", "testsrc2=size=160x128:rate=25:duration=6", "-f", "lavfi", "-i",
@@ -12,7 +13,8 @@ import Testing
   ]
 
   /// Scrambles the packets of two streams in a part of a transport stream.
-  /// - Parameter inElementary: The payloads of PES packets, whose headers say so, and not whole packets.
+  /// - Parameter inElementary: The payloads of PES packets, whose headers say so, and not whole
+  ///   packets.
   private static func scramble(_ bytes: inout [UInt8], _ range: Range<Int>, inElementary: Bool) {
     var isInside: Set<Int> = []
     for at in stride(from: 0, to: bytes.count - 187, by: 188) {
@@ -121,7 +123,8 @@ import Testing
     return id + [0x01] + (0..<7).map { UInt8(truncatingIfNeeded: content.count >> (8 * (6 - $0))) } + content
   }
 
-  /// A list that names one element, whose place is counted from the beginning of the segment's content.
+  /// A list that names one element, whose place is counted from the beginning of the segment's
+  /// content.
   private static func list(_ id: [UInt8], at place: Int) -> [UInt8] {
     let number = (0..<8).map { UInt8(truncatingIfNeeded: place >> (8 * (7 - $0))) }
     return element(
@@ -129,7 +132,8 @@ import Testing
       element([0x4D, 0xBB], element([0x53, 0xAB], id) + element([0x53, 0xAC], number)))
   }
 
-  /// The description of the tracks behind the pictures, named by a list, or by one that another list names.
+  /// The description of the tracks behind the pictures, named by a list, or by one that another
+  /// list names.
   @Test(arguments: [(false, false), (true, false), (true, true)])
   func matroskaWhoseTracksStandBehindThePicturesIsLookedThrough(isEncrypted: Bool, isNested: Bool)
     async throws

@@ -5,7 +5,8 @@ import Testing
 
 @testable import AVFoundation
 
-/// Every picture of a stream comes, once and in its order, whatever the stream says of how far it is reordered.
+/// Every picture of a stream comes, once and in its order, whatever the stream says of how far it
+/// is reordered.
 @Suite struct PictureOrderTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
@@ -53,8 +54,8 @@ import Testing
           let found = try samples.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) }
           #expect(found == sums, note)
           let times = samples.map(\.presentationTimeStamp.seconds)
-          // A bare stream without usability information has no rate of its own. The filter that sets the times has another
-          // time base in Matroska and transport streams.
+          // A bare stream without usability information has no rate of its own. The filter that
+          // sets the times has another time base in Matroska and transport streams.
           guard ["264", "mov"].contains(ending) else { continue }
           let step = ending == "264" && statement == .nothing ? 1.0 / 30 : 0.04
           #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - step) < 0.002 }, note)
@@ -63,7 +64,8 @@ import Testing
     }
   }
 
-  /// A session gets the samples as they are stored; its client waits for each, or not, or wants them in order.
+  /// A session gets the samples as they are stored; its client waits for each, or not, or wants
+  /// them in order.
   @Test(arguments: cases) func sessionsGiveAllPictures(_ kind: Case) throws {
     let scratch = Scratch()
     let sums = try OrderedStream(options: kind.options, order: kind.order, statement: .nothing)
@@ -95,8 +97,9 @@ import Testing
     }
   }
 
-  /// The picture at each time is the one that is shown then, also of a movie whose first stored picture is not the first
-  /// one shown, and of one whose key frames are decoded long before they are shown.
+  /// The picture at each time is the one that is shown then, also of a movie whose first stored
+  /// picture is not the first one shown, and of one whose key frames are decoded long before they
+  /// are shown.
   @Test(arguments: [cases[4], cases[5], cases[8]]) func imageGeneratorsFindEachPicture(_ kind: Case) throws {
     let scratch = Scratch()
     _ = try OrderedStream(options: kind.options, order: kind.order, statement: .nothing).write(scratch, "a")
@@ -118,7 +121,8 @@ import Testing
     }
   }
 
-  /// A reader that begins within a movie gives the same pictures as one that reads it whole, and steps go over all of them.
+  /// A reader that begins within a movie gives the same pictures as one that reads it whole, and
+  /// steps go over all of them.
   @Test(arguments: [cases[4], cases[5], cases[8]]) func readingAndStepsBeginAtAnyPicture(_ kind: Case) throws
   {
     let scratch = Scratch()

@@ -7,7 +7,8 @@ import Testing
 
 /// What reading ahead gains.
 @Suite(.enabled(if: runsWallClockTests)) struct ReadAheadWallClockTests {
-  /// What reading ahead gives a loop that reads a picture and encodes it: run with `OVT_MEASURE` set to a movie.
+  /// What reading ahead gives a loop that reads a picture and encodes it: run with `OVT_MEASURE`
+  /// set to a movie.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["OVT_MEASURE"] != nil))
   func readEncodeLoop() throws {
     let path = try #require(ProcessInfo.processInfo.environment["OVT_MEASURE"])

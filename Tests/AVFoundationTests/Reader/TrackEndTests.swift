@@ -3,7 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Tracks end where their movie's edit lists say, and so does their sound, whose packets go on beyond.
+/// Tracks end where their movie's edit lists say, and so does their sound, whose packets go on
+/// beyond.
 @Suite struct TrackEndTests {
   private static let rate = 44_100
   private static let tone = ["-f", "lavfi", "-i", "sine=sample_rate=44100:duration=2", "-c:a"]
@@ -174,7 +175,8 @@ import Testing
     #expect(last.presentationTimeStamp + last.duration == asset.duration)
   }
 
-  /// Lists that say nothing of an end, or something impossible: no sound is lost that was read without them.
+  /// Lists that say nothing of an end, or something impossible: no sound is lost that was read
+  /// without them.
   @Test(arguments: [
     ([Edit(length: 1000, place: -7)], false), ([Edit(length: 0xFFFF_FFFF, place: 1024)], false),
     ([Edit(length: .max, place: 1024)], true),
@@ -197,7 +199,8 @@ import Testing
     #expect(reader.status == .completed || reader.status == .failed)
   }
 
-  /// A list in a movie that goes on in fragments is that of its beginning, and without a list all is heard.
+  /// A list in a movie that goes on in fragments is that of its beginning, and without a list all
+  /// is heard.
   @Test func soundWithoutAnEditListIsNotCut() throws {
     let scratch = Scratch()
     let bare = try Fixture.make("end-bare.m4a", Self.tone + ["aac", "-use_editlist", "0"])

@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Serves a file's bytes, as a program does that has them encrypted, in an archive, or from a server of its own.
+/// Serves a file's bytes, as a program does that has them encrypted, in an archive, or from a
+/// server of its own.
 private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   struct Behaviour {
@@ -356,7 +357,8 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
       case "pictures": AVAssetReaderTrackOutput(track: track, outputSettings: [:])
       default: AVAssetReaderTrackOutput(track: track, outputSettings: pcm)
       }
-    // What a cancelled reader leaves is no end of the file: damage that is tolerated is not told of either.
+    // What a cancelled reader leaves is no end of the file: damage that is tolerated is not told of
+    // either.
     let tolerant = output as? AVAssetReaderTrackOutput
     tolerant?.ovtToleratesDamage = true
     reader.add(output)
@@ -376,7 +378,8 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(tolerant?.ovtDamage.isEmpty != false)
   }
 
-  /// A server that takes the connection, and never says anything: without an interruption this has no end.
+  /// A server that takes the connection, and never says anything: without an interruption this has
+  /// no end.
   @Test func aSilentServerCanBeCancelled() async throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }

@@ -2,8 +2,8 @@
 import Foundation
 import VideoBitstream
 
-/// An H.264 movie of ffmpeg's whose parameter set says something else of the order of its pictures, or
-/// nothing, and whose order counts may be others.
+/// An H.264 movie of ffmpeg's whose parameter set says something else of the order of its pictures,
+/// or nothing, and whose order counts may be others.
 struct OrderedStream {
   /// What the sequence parameter set says of reordering.
   enum Statement: String, CaseIterable {
@@ -46,7 +46,8 @@ struct OrderedStream {
     var times = "pts='\(Self.times(try Self.ranks(plain)))':dts=N-16:time_base=1/25:duration=1"
     var edits: [String] = []
     if case .backwards(let group) = order {
-      // The muxer would have the movie begin with the first picture that is stored, though others are shown before it.
+      // The muxer would have the movie begin with the first picture that is stored, though others
+      // are shown before it.
       edits = ["-use_editlist", "0"]
       times =
         "pts='floor(N/\(group))*\(group)+\(group - 1)-mod(N\\,\(group))':dts=N-16:time_base=1/25:duration=1"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Does what blocks on a thread of its own. There are as many tasks at a time as processors: two that wait in a call for what
-/// a third would bring about wait for ever.
+/// Does what blocks on a thread of its own. There are as many tasks at a time as processors: two
+/// that wait in a call for what a third would bring about wait for ever.
 func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread { continuation.resume(returning: work()) }.start()
@@ -47,7 +47,8 @@ enum Tool {
   }
 }
 
-/// A stored sample as ffprobe sees it. Times are rational seconds in lowest terms, so that time scales may differ.
+/// A stored sample as ffprobe sees it. Times are rational seconds in lowest terms, so that time
+/// scales may differ.
 struct ProbedSample: Equatable, CustomStringConvertible {
   var pts: String
   var dts: String
@@ -138,7 +139,8 @@ enum Fixture {
   private static let folder = Scratch()
   private static let lock = NSLock()
 
-  /// Paths by name and arguments: two suites may call different files by one name. `lock` guards it.
+  /// Paths by name and arguments: two suites may call different files by one name. `lock` guards
+  /// it.
   private nonisolated(unsafe) static var made: [[String]: String] = [:]
 
   /// Makes the file with these ffmpeg arguments unless it is there already.

@@ -6,7 +6,8 @@ import TestSupport
 
 @testable import AVFoundation
 
-/// What video compositions, exports and image generators make of pictures: colours, alpha, places and times.
+/// What video compositions, exports and image generators make of pictures: colours, alpha, places
+/// and times.
 @Suite struct ComposedPicturesTests {
   static var bgra: [String: Any] {
     [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]

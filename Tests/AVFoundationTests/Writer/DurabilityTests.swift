@@ -34,8 +34,8 @@ import Testing
     #expect(try Tool.decodingErrors(scratch.file("a 3.mov")).isEmpty)
   }
 
-  /// The hidden file of a file system without nameless ones: its name is new each time, links are not followed, what
-  /// a killed process left is removed and what a living one holds is not.
+  /// The hidden file of a file system without nameless ones: its name is new each time, links are
+  /// not followed, what a killed process left is removed and what a living one holds is not.
   @Test func hiddenFilesAreNewAndRemovedWhenOld() throws {
     let scratch = Scratch()
     let hidden = HiddenFile(for: "movie.mov", in: scratch.path)

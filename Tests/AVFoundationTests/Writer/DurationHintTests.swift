@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What a program says of a movie's length beforehand reaches the encoder: short movies keep their rate.
+/// What a program says of a movie's length beforehand reaches the encoder: short movies keep their
+/// rate.
 @Suite(.serialized, .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) struct DurationHintTests {
   private let scratch = Scratch()
   private static let rate = 200_000.0

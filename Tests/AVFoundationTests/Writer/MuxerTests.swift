@@ -111,7 +111,8 @@ import Testing
     #expect(try Probe.samples(path).count == 5)
   }
 
-  /// libavformat ends the process when it finishes a movie with such a sample, or when one is given up.
+  /// libavformat ends the process when it finishes a movie with such a sample, or when one is given
+  /// up.
   @Test(arguments: [(-1, 1 << 31), (-1, 1 << 40), (1 << 31, 1), (1 << 33, 1)])
   func spansBeyond32BitsAreRefused(gap: Int64, duration: Int64) throws {
     let scratch = Scratch()

@@ -3,7 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Odd sizes in movies: the stream shows a sample more, and the sample description's clean aperture leaves it out.
+/// Odd sizes in movies: the stream shows a sample more, and the sample description's clean aperture
+/// leaves it out.
 @Suite(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) struct OddSizeTests {
   private let scratch = Scratch()
 

@@ -50,8 +50,8 @@ import TestSupport
     return (try? WriterBehaviourTests.silence(at: time, frames: 48000)).map { input.append($0) } ?? false
   }
 
-  /// The writer asks a sound encoder for its format under locks that the encoder's output waits for: it must not be
-  /// kept waiting for it.
+  /// The writer asks a sound encoder for its format under locks that the encoder's output waits
+  /// for: it must not be kept waiting for it.
   @Test func soundComesOutUnderNoLock() throws {
     let encoders = Mutex<[AudioInputEncoder]>([])
     let times = Mutex<[CMTime]>([])
@@ -155,7 +155,8 @@ import TestSupport
     #expect(try Tool.decodingErrors(scratch.file("joined.mp4")) == "")
   }
 
-  /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the sound, and asks what it is.
+  /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the sound,
+  /// and asks what it is.
   @Test func storedPicturesFarAheadWaitForSound() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))

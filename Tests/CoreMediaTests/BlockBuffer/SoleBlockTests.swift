@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreMedia
 
-/// Buffers over memory that was given to them, which keep it without a block of its own until it is shared.
+/// Buffers over memory that was given to them, which keep it without a block of its own until it is
+/// shared.
 @Suite struct SoleBlockTests {
   private final class Frees: @unchecked Sendable {
     // Sendable: of one test's thread.
@@ -56,7 +57,8 @@ import Testing
     #expect(try bytes(buffer[0..<3].makeContiguous()) == [9, 9, 9] && frees.lengths.isEmpty)
   }
 
-  /// Whatever is called, a buffer over given memory answers as one whose block is shared from the start.
+  /// Whatever is called, a buffer over given memory answers as one whose block is shared from the
+  /// start.
   @Test func answersAreThoseOfASharedBlock() throws {
     var random = SplitMix(seed: 5)
     for _ in 0..<3_000 {

@@ -209,7 +209,8 @@ private let cases: [StreamCase] =
     if isH264 {
       #expect(atoms[name] == Data(record))
     } else {
-      // Some fields say "unknown" in one and are derived in the other: profile, level, depths and parameter sets agree.
+      // Some fields say "unknown" in one and are derived in the other: profile, level, depths and
+      // parameter sets agree.
       let ours = try #require(atoms[name])
       #expect(ours.prefix(13) == Data(record).prefix(13))
       #expect(ours.dropFirst(16).prefix(3) == Data(record).dropFirst(16).prefix(3))

@@ -10,7 +10,8 @@ private final class Firings: Sendable {
   func note() { times.withLock { $0.append(CMClock.hostTimeClock.time) } }
   var all: [CMTime] { times.withLock { $0 } }
 
-  /// Waits for a number of firings, then for what else its queue is to do soon, to see whether there are more.
+  /// Waits for a number of firings, then for what else its queue is to do soon, to see whether
+  /// there are more.
   func wait(_ count: Int) -> [CMTime] {
     blockUntil { all.count >= count }
     waitForTimers(of: SyncTimerTests.queue, dueWithin: 20)
@@ -23,7 +24,8 @@ private func ms(_ value: Int64) -> CMTime { CMTime(value: value, timescale: 1000
 /// Milliseconds between two times.
 private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).seconds * 1000 }
 
-/// When timers of a timebase fire: never early. How late they are depends on the machine (`SyncTimerWallClockTests`).
+/// When timers of a timebase fire: never early. How late they are depends on the machine
+/// (`SyncTimerWallClockTests`).
 @Suite(.serialized) struct SyncTimerTests {
   fileprivate static let queue = DispatchQueue(label: "timer", qos: .userInteractive)
 

@@ -70,7 +70,8 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     var held = (0..<4).compactMap { _ in take(pool, threshold: 4).1 }
     #expect(held.count == 4)
     held = []
-    // Three are swept away by and by; one is kept, so that one more may be made below a threshold of two.
+    // Three are swept away by and by; one is kept, so that one more may be made below a threshold
+    // of two.
     let areSwept = await waitUntil { (0..<3).compactMap { _ in take(pool, threshold: 2).1 }.count == 2 }
     #expect(areSwept)
     CVPixelBufferPoolFlush(pool, .excessBuffers)

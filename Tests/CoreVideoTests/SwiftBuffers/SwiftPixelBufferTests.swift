@@ -156,8 +156,8 @@ import Testing
     pool.flush(agedOutOnly: false)
   }
 
-  /// The bytes of a plane end where it does, also where extended pixels lie around the picture, and where a row of memory holds
-  /// several of the picture's.
+  /// The bytes of a plane end where it does, also where extended pixels lie around the picture, and
+  /// where a row of memory holds several of the picture's.
   @Test func bytesOfPlanesEndWithThem() throws {
     func counts(_ buffer: CVPixelBuffer) -> [Int] {
       CVReadOnlyPixelBuffer(unsafeBuffer: buffer).accessUnsafeRawPlaneBytes { $0.map(\.bytes.count) }

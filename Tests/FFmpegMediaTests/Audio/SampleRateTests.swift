@@ -5,8 +5,8 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Sound at rates that no sound has, or that change from one frame to the next: a file of a few bytes must not become
-/// minutes at once, nor a filter of gigabytes.
+/// Sound at rates that no sound has, or that change from one frame to the next: a file of a few
+/// bytes must not become minutes at once, nor a filter of gigabytes.
 @Suite struct SampleRateTests {
   // MARK: - FLAC, whose frames say their rate themselves (RFC 9639)
 

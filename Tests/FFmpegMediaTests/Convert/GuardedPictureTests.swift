@@ -147,7 +147,8 @@ import Testing
     }
   }
 
-  /// A part that would begin between two samples of chroma begins at the earlier one, copied or scaled.
+  /// A part that would begin between two samples of chroma begins at the earlier one, copied or
+  /// scaled.
   @Test(arguments: GuardedPicture.Side.allCases) func partsFromOddCornersStayWithinTheirMemory(
     side: GuardedPicture.Side
   ) throws {

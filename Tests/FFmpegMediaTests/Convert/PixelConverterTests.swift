@@ -223,7 +223,8 @@ private func scaleFilter(
   _ input: [UInt8], _ width: Int, _ height: Int, _ source: Format, _ newWidth: Int, _ newHeight: Int,
   _ target: Format, more: String = ""
 ) throws -> [UInt8] {
-  // From gray to interleaved chroma the filter makes green pictures: take the planar format in between.
+  // From gray to interleaved chroma the filter makes green pictures: take the planar format in
+  // between.
   let sisters = [
     "nv12": "yuv420p,", "p010le": "yuv420p10le,", "p210le": "yuv422p10le,", "p410le": "yuv444p10le,",
   ]

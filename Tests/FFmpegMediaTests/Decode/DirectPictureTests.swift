@@ -6,8 +6,8 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Whose memory a frame is in, where libavutil has copied the facts of one frame into another: it does so for pictures with
-/// film grain, and for those that stand in for others.
+/// Whose memory a frame is in, where libavutil has copied the facts of one frame into another: it
+/// does so for pictures with film grain, and for those that stand in for others.
 @Suite struct DirectPictureTests {
   private struct Failure: Error {}
 

@@ -259,7 +259,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     #expect(counts[1] < counts[0] && counts[2] < counts[1] && counts[3] <= counts[2] && counts[3] > 0)
   }
 
-  /// Every packet has its outcome, whatever is wrong with it; with the next key frame all is well again.
+  /// Every packet has its outcome, whatever is wrong with it; with the next key frame all is well
+  /// again.
   @Test(arguments: [TestStream.h264Plain, .h264Pyramid, TestStream.inPlace[9]], Mode.allCases)
   func everyDamagedPacketHasItsOutcome(stream: TestStream, mode: Mode) throws {
     let url = try stream.make(seconds: 3)
@@ -333,7 +334,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
-  /// Pictures of several slices, decoded at once by a decoder that is offered several threads: as by one.
+  /// Pictures of several slices, decoded at once by a decoder that is offered several threads: as
+  /// by one.
   @Test(arguments: [true, false]) func damagedSlicesAreToldOfAtOnce(conceals: Bool) throws {
     let stream = TestStream(
       name: "slices", arguments: ["-c:v", "libx264", "-bf", "0", "-x264-params", "slices=4"], codec: .h264)
@@ -357,7 +359,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     for threads in [0, 4] { #expect(try bad(threads: threads) == alone, "\(threads) threads") }
   }
 
-  /// Another cropping or range of the pictures in mid-stream leaves the references where they were, in memory of the same kind.
+  /// Another cropping or range of the pictures in mid-stream leaves the references where they were,
+  /// in memory of the same kind.
   @Test(
     arguments: Mode.allCases, [["crop_left=4"], ["crop_top=2", "crop_right=6"], ["video_full_range_flag=1"]])
   func anotherCroppingLeavesTheReferences(mode: Mode, changes: [String]) throws {
@@ -427,7 +430,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
-  /// A picture that is to be seen from the fourth row and column on is one of its own rows and columns.
+  /// A picture that is to be seen from the fourth row and column on is one of its own rows and
+  /// columns.
   @Test(.enabled(if: FFmpegTool.encodes("libtheora"))) func theoraFromOddCornersShowsItsOwnSamples() throws {
     let (width, height) = (64, 48)
     let whole = try FFmpegTool.run([
@@ -448,7 +452,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
       }
       return found
     }
-    // The identification header (Theora specification, 6.2): the size of what is seen, its lower left corner.
+    // The identification header (Theora specification, 6.2): the size of what is seen, its lower
+    // left corner.
     let name = [0x80] + Array("theora".utf8)
     let place = try #require(whole.indices.first { whole[$0...].starts(with: name) })
     let size = (width: width - 3, height: height - 3)

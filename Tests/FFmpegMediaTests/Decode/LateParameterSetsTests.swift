@@ -60,7 +60,8 @@ import Testing
     #expect(reordered(&sets, [], 4, [0, 0]) == nil)
   }
 
-  /// Parameter sets that change after the slices: libavcodec's threads read them while they were freed.
+  /// Parameter sets that change after the slices: libavcodec's threads read them while they were
+  /// freed.
   @Test(.enabled(if: FFmpegTool.isAvailable), arguments: [true, false])
   func threadsDoNotMeetLateParameterSets(hasLengths: Bool) throws {
     let stream = TestStream(

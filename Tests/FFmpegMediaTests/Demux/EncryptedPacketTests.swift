@@ -4,8 +4,8 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Movies whose header does not say that they are encrypted, only their fragments: of bytes that a program gives, the
-/// fragments are not looked at before they are read.
+/// Movies whose header does not say that they are encrypted, only their fragments: of bytes that a
+/// program gives, the fragments are not looked at before they are read.
 @Suite(.enabled(if: FFmpegTool.isAvailable)) struct EncryptedPacketTests {
   private final class Source: MediaByteSource {
     let bytes: Data

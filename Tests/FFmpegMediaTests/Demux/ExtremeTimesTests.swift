@@ -5,7 +5,8 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Times and durations at the ends of what a file can hold: they are joined, filled in and moved without an overflow.
+/// Times and durations at the ends of what a file can hold: they are joined, filled in and moved
+/// without an overflow.
 @Suite struct ExtremeTimesTests {
   /// The lowest number of all stands for no time.
   private static let times: [Int64] = [

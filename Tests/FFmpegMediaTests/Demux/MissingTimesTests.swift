@@ -5,7 +5,8 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Presentation times that a container does not tell: as libavformat finds them, without holding the file.
+/// Presentation times that a container does not tell: as libavformat finds them, without holding
+/// the file.
 @Suite(.enabled(if: FFmpegTool.isAvailable)) struct MissingTimesTests {
   private struct Failure: Error {}
 

@@ -7,7 +7,8 @@ import Testing
 @testable import FFmpegMedia
 
 @Suite struct FilterGraphTests {
-  /// A negated picture is 255 minus the picture, also through memory whose rows are longer than they look.
+  /// A negated picture is 255 minus the picture, also through memory whose rows are longer than
+  /// they look.
   @Test func picturesAreFilteredThroughAnyMemory() throws {
     var buffer: CVPixelBuffer?
     #expect(
@@ -83,7 +84,8 @@ import Testing
     #expect(error?.kind == .unsupportedFormat, "\(description): \(String(describing: error))")
   }
 
-  /// The length is the input's by the tempo but for what the filter swallows at the end, however the input is cut.
+  /// The length is the input's by the tempo but for what the filter swallows at the end, however
+  /// the input is cut.
   @Test(arguments: [1.0 / 64, 0.2, 0.5, 0.9, 1.7, 2, 7.3, 64])
   func theTempoDecidesOnTheLength(_ tempo: Double) throws {
     let samples = (0..<88_200).map { Float(sin(Double($0 / 2) / 44_100 * 2 * .pi * 300)) }

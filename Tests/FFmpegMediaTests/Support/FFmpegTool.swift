@@ -17,7 +17,8 @@ enum FFmpegTool {
     ])) != nil
   }
 
-  /// Standard output of `ffmpeg <arguments>`; `{in}` in the arguments stands for a file that holds `input`.
+  /// Standard output of `ffmpeg <arguments>`; `{in}` in the arguments stands for a file that holds
+  /// `input`.
   static func run(_ arguments: [String], input: [UInt8]? = nil) throws -> [UInt8] {
     guard let path else { throw Failure(message: "no ffmpeg") }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

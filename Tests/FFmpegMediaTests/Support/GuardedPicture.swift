@@ -2,8 +2,8 @@
 import CoreVideo
 import Foundation
 
-/// A pixel buffer whose planes end with their last sample, each between two pages that nobody may touch: a read or
-/// write one byte too far ends the process.
+/// A pixel buffer whose planes end with their last sample, each between two pages that nobody may
+/// touch: a read or write one byte too far ends the process.
 final class GuardedPicture {
   enum Side: CaseIterable { case beginning, end }
 
@@ -17,7 +17,8 @@ final class GuardedPicture {
   ///   - seed: What the first sample is; the others follow from it. nil: all bytes are 0xA5.
   init(_ format: OSType, _ width: Int, _ height: Int, padding: Int, at side: Side, seed: UInt64? = nil) throws
   {
-    // What Core Video itself lays out tells the planes' sizes; the rows' lengths follow from the bits of the format.
+    // What Core Video itself lays out tells the planes' sizes; the rows' lengths follow from the
+    // bits of the format.
     var model: CVPixelBuffer?
     guard CVPixelBufferCreate(nil, width, height, format, nil, &model) == kCVReturnSuccess, let model else {
       throw Failure(description: "no buffer of format \(format)")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import H264Encoder
 
-/// Macroblocks whose partitions cost about as much as one vector for all of it are coded both ways, and nothing of what was
-/// tried may be left in the picture.
+/// Macroblocks whose partitions cost about as much as one vector for all of it are coded both ways,
+/// and nothing of what was tried may be left in the picture.
 @Suite struct CloseChoiceTests {
-  /// A texture that lies still, in which an 8x8 block of some macroblocks moves or gets a little lighter: the macroblock's
-  /// own vector stays that of P_Skip, and partitions are not much better. Chroma of some moves or changes by so little that
-  /// its levels are a matter of their cost.
+  /// A texture that lies still, in which an 8x8 block of some macroblocks moves or gets a little
+  /// lighter: the macroblock's own vector stays that of P_Skip, and partitions are not much better.
+  /// Chroma of some moves or changes by so little that its levels are a matter of their cost.
   private static func frame(_ n: Int, ground: PlanarFrame, seed: UInt64) -> PlanarFrame {
     var frame = ground
     var random = TestRandom(seed &* 1000 &+ UInt64(n))

@@ -7,7 +7,8 @@ import Testing
 @Suite("Direct prediction") struct DirectPredictionTests {
   private static let (width, height) = (192, 128)
 
-  /// Windows of 16x16, behind each of which a texture of its own passes steadily, in another direction than its neighbours'.
+  /// Windows of 16x16, behind each of which a texture of its own passes steadily, in another
+  /// direction than its neighbours'.
   private static func windows(_ n: Int) -> PlanarFrame {
     var frame = PlanarFrame(
       width: width, height: height, y: [UInt8](repeating: 0, count: width * height),

@@ -9,7 +9,8 @@ import Testing
   private static let width = 320
   private static let height = 240
 
-  /// Print on a plain ground, in a window at (x, y) over a texture. `letters`: of how many the print is made.
+  /// Print on a plain ground, in a window at (x, y) over a texture. `letters`: of how many the
+  /// print is made.
   private static func desktop(
     x wx: Int, y wy: Int, seed: UInt64 = 1, letters: UInt64 = 1 << 40, lines: Int = 12
   ) -> PlanarFrame {
@@ -78,7 +79,8 @@ import Testing
     }
   }
 
-  /// Noise below a ground that is flat, as over- and underexposed parts before a camera are, for `share` of the height.
+  /// Noise below a ground that is flat, as over- and underexposed parts before a camera are, for
+  /// `share` of the height.
   private static func exposed(_ seed: UInt64, share: Double) -> PlanarFrame {
     var frame = desktop(x: 1000, y: 1000)
     for i in 0..<width * height {

@@ -9,8 +9,8 @@ import Testing
   private static let width = 192
   private static let height = 256
 
-  /// Lines of something like print, of unequal lengths, from row `top` of the document on. Columns from
-  /// `margin` on stand still.
+  /// Lines of something like print, of unequal lengths, from row `top` of the document on. Columns
+  /// from `margin` on stand still.
   private static func page(top: Int, margin: Int = width) -> PlanarFrame {
     var frame = PlanarFrame(
       width: width, height: height, y: [UInt8](repeating: 235, count: width * height),
@@ -91,7 +91,8 @@ import Testing
     #expect(distance(Self.page(top: 300)) == 0)
     #expect(distance(Self.page(top: 337)) == 37)
     #expect(distance(Self.page(top: 269)) == -31)
-    // A dark scene after a bright one and the other way round: the fewer rows are compared, the less they differ.
+    // A dark scene after a bright one and the other way round: the fewer rows are compared, the
+    // less they differ.
     let (bright, dark) = (Self.scene(90, 230), Self.scene(4, 60))
     copy(bright)
     #expect(distance(dark) == 0)

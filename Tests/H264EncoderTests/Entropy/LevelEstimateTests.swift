@@ -5,8 +5,8 @@ import Testing
 @testable import H264Encoder
 
 @Suite struct LevelEstimateTests {
-  /// A macroblock that is not looked at more closely, since its levels are too small, is none that the estimate would send as
-  /// samples.
+  /// A macroblock that is not looked at more closely, since its levels are too small, is none that
+  /// the estimate would send as samples.
   @Test(arguments: [false, true]) func theEstimateStaysWithinItsBound(cabac: Bool) {
     var random = TestRandom(17)
     var closest = Int.max

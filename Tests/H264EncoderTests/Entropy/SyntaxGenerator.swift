@@ -46,8 +46,8 @@ final class SyntaxPicture {
     rubbish = memory(LevelLayout.count, 0)
   }
 
-  /// The levels of a macroblock with rubbish wherever its other syntax says that nothing is coded: the
-  /// writers must not look there.
+  /// The levels of a macroblock with rubbish wherever its other syntax says that nothing is coded:
+  /// the writers must not look there.
   func levelsWithRubbish(_ m: Int) -> UnsafePointer<Int16> {
     rubbish.update(from: levels + m * LevelLayout.count, count: LevelLayout.count)
     func fill(_ at: Int, _ count: Int) { for i in at..<at + count { rubbish[i] = Int16(i % 7 - 3) } }

@@ -17,7 +17,8 @@ extension SliceParser {
     "11111",
   ]
 
-  /// Reads bins until they are one of `strings`; `context` gives that of a bin from those before it.
+  /// Reads bins until they are one of `strings`; `context` gives that of a bin from those before
+  /// it.
   private func number(_ strings: [String], _ context: (String) -> Int) throws -> Int {
     var bins = ""
     while bins.count < 8 {

@@ -209,7 +209,8 @@ struct ArithmeticDecoder {
     offset = try reader.u(9)
   }
 
-  /// Where the bits behind the codeword begin when `terminate` gave 1: decoding does not read ahead of it.
+  /// Where the bits behind the codeword begin when `terminate` gave 1: decoding does not read ahead
+  /// of it.
   func position(_ reader: BitReader) -> Int { reader.position }
 
   mutating func decision(_ context: Int, _ reader: inout BitReader) throws -> Int {

@@ -3,8 +3,9 @@ import CH264Kernels
 
 @testable import H264Encoder
 
-// A parser of slice data written from the standard's decoding processes, to check the writers against.
-// It favours being close to the text over speed and shares nothing with the writers but the tables.
+// A parser of slice data written from the standard's decoding processes, to check the writers
+// against. It favours being close to the text over speed and shares nothing with the writers but
+// the tables.
 
 struct ParseError: Error { var what: String }
 
@@ -23,7 +24,8 @@ struct ParsedMacroblock {
   /// x, y of each 4x4 block.
   var mvdX = [Int](repeating: 0, count: 16)
   var mvdY = [Int](repeating: 0, count: 16)
-  /// The same of list 1 in B slices, where -1 is a list that is not used; direct blocks have 0 and no difference.
+  /// The same of list 1 in B slices, where -1 is a list that is not used; direct blocks have 0 and
+  /// no difference.
   var referencesL1 = [-1, -1, -1, -1]
   var mvdXL1 = [Int](repeating: 0, count: 16)
   var mvdYL1 = [Int](repeating: 0, count: 16)
@@ -192,8 +194,8 @@ final class SliceParser {
   var left: ParsedMacroblock? { macroblock(-1, 0) }
   var top: ParsedMacroblock? { macroblock(0, -1) }
 
-  /// The macroblock and the raster index of the block to the left of (x, y) on a grid of `size` blocks a
-  /// side, and of the one above.
+  /// The macroblock and the raster index of the block to the left of (x, y) on a grid of `size`
+  /// blocks a side, and of the one above.
   func leftBlock(_ x: Int, _ y: Int, _ size: Int) -> (ParsedMacroblock, Int)? {
     if x > 0 { return (mbs[m], y * size + x - 1) }
     return left.map { ($0, y * size + size - 1) }
@@ -210,7 +212,8 @@ final class SliceParser {
     try macroblockType()
     if mbs[m].isPCM {
       if cabac {
-        // The arithmetic decoder has read nine bits at its start: all up to the last of the codeword.
+        // The arithmetic decoder has read nine bits at its start: all up to the last of the
+        // codeword.
         reader.position = arithmetic.position(reader)
       }
       while reader.position & 7 != 0 {

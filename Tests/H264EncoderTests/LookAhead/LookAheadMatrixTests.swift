@@ -4,8 +4,9 @@ import Testing
 
 @testable import H264Encoder
 
-/// Random streams with a look-ahead (B pictures, pyramids, open groups of pictures, weights, buffers, rates), each decoded
-/// by libavcodec to exactly the encoder's reconstruction, in the order of presentation. `MatrixTests` says what sets how many.
+/// Random streams with a look-ahead (B pictures, pyramids, open groups of pictures, weights,
+/// buffers, rates), each decoded by libavcodec to exactly the encoder's reconstruction, in the
+/// order of presentation. `MatrixTests` says what sets how many.
 @Suite struct LookAheadMatrixTests {
   private static func number(_ name: String) -> Int? {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }

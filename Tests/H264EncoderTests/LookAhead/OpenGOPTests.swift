@@ -60,7 +60,8 @@ import Testing
       }
       for frame in run.frames[start...] { _ = take { try decoder.decode(frame.data) } }
       while take({ try decoder.drain() }) {}
-      // Of leading frames, whose references are not there, the decoder says so where it reads them and where it shows them.
+      // Of leading frames, whose references are not there, the decoder says so where it reads them
+      // and where it shows them.
       #expect(failures <= 2 * leading.count)
       let expected = run.frames[start...].filter { $0.properties.index >= key.index }
         .sorted { $0.properties.index < $1.properties.index }.map(\.reconstruction)

@@ -3,12 +3,14 @@ import Testing
 
 @testable import H264Encoder
 
-/// Where several pictures are in flight, each is planned before it is known what those before it took.
+/// Where several pictures are in flight, each is planned before it is known what those before it
+/// took.
 @Suite struct PicturesInFlightTests {
   private static let (width, height) = (160, 96)
   private static let frames = 420
 
-  /// Scenes of one to four seconds, which take from a tenth to several times as much as the mean at the same QP.
+  /// Scenes of one to four seconds, which take from a tenth to several times as much as the mean at
+  /// the same QP.
   private static func content(_ n: Int) -> PlanarFrame {
     let scenes: [(until: Int, kind: SyntheticContent.Kind)] = [
       (70, .motion), (100, .screen), (190, .fade), (310, .mixed), (340, .gradient), (frames, .motion),
@@ -81,7 +83,8 @@ import Testing
     #expect(run.numbers.sorted() == (0..<56).map { UInt64($0) } && run.encoder.heldFrameCount == 0)
   }
 
-  /// 14 s: in the first ten pictures are planned when all before are known, then while several are in flight.
+  /// 14 s: in the first ten pictures are planned when all before are known, then while several are
+  /// in flight.
   @Test(
     "An average over 14 s of scenes is kept within 2 %, with the same bits from 1, 2 and 4 threads",
     arguments: [(20, 4), (40, 6)], [200_000, 400_000])

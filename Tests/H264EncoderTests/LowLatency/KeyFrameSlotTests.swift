@@ -3,7 +3,8 @@ import Testing
 
 @testable import H264Encoder
 
-/// A key frame is kept in a long-term slot other than the first: its marking waits for the next reference.
+/// A key frame is kept in a long-term slot other than the first: its marking waits for the next
+/// reference.
 @Suite struct KeyFrameSlotTests {
   @Test("The very next frame may refer to it, a reference or not", arguments: [true, false], [1, 2])
   func theVeryNextFrameMayReferToTheKeyFrame(isReference: Bool, slot: Int) throws {

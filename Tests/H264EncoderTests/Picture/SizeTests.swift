@@ -4,7 +4,8 @@ import Testing
 
 @testable import H264Encoder
 
-/// Sizes at the edges of what is allowed, and that nothing outside of a source picture's planes is read.
+/// Sizes at the edges of what is allowed, and that nothing outside of a source picture's planes is
+/// read.
 @Suite struct SizeTests {
   private static func configuration(_ width: Int, _ height: Int, effort: Int) -> H264EncoderConfiguration {
     var c = H264EncoderConfiguration(width: width, height: height)

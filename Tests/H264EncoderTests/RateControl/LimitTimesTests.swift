@@ -4,7 +4,8 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// Hard limits over the times at which frames come, whatever these are, and while the limits change.
+/// Hard limits over the times at which frames come, whatever these are, and while the limits
+/// change.
 @Suite struct LimitTimesTests {
   private static let (width, height) = (320, 240)
   private static let content = SyntheticContent(kind: .noise, width: width, height: height, seed: 3)

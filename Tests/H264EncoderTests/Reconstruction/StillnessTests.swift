@@ -3,8 +3,8 @@ import Testing
 
 @testable import H264Encoder
 
-/// Pictures most of which lie still, with small parts that change for a while and then rest: what of an older picture
-/// stays in memory is used again, and that must never show.
+/// Pictures most of which lie still, with small parts that change for a while and then rest: what
+/// of an older picture stays in memory is used again, and that must never show.
 @Suite struct StillnessTests {
   /// A texture that does not move, and patches of it that are new every few frames.
   private struct Patches {

@@ -4,11 +4,13 @@ import Testing
 
 @testable import H264Encoder
 
-/// The encoder's streams are, bit for bit, those whose digests `Tests/StreamDigests/engine.txt` lists.
+/// The encoder's streams are, bit for bit, those whose digests `Tests/StreamDigests/engine.txt`
+/// lists.
 ///
-/// A change of the encoder that is not meant to change streams leaves the file as it is; one that is meant to writes it
-/// anew with `scripts/stream-digests --write`, which sets `OVT_STREAM_DIGESTS` to `write`. `OVT_STREAM_DIGESTS_MATCH`
-/// compares the streams alone whose names contain it.
+/// A change of the encoder that is not meant to change streams leaves the file as it is; one that
+/// is meant to writes it anew with `scripts/stream-digests --write`, which sets
+/// `OVT_STREAM_DIGESTS` to `write`. `OVT_STREAM_DIGESTS_MATCH` compares the streams alone whose
+/// names contain it.
 @Suite struct StreamDigestTests {
   private static let file = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

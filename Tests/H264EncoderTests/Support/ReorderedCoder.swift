@@ -126,8 +126,8 @@ final class ReorderedCoder {
     coder.qpOffsets = UnsafePointer(offsets)
   }
 
-  /// Codes a picture; returns its access unit, parameter sets before the first. `budget`: bits that it should take;
-  /// `temporally`: a B picture with temporal direct.
+  /// Codes a picture; returns its access unit, parameter sets before the first. `budget`: bits that
+  /// it should take; `temporally`: a B picture with temporal direct.
   func code(
     _ picture: ReorderedPicture, _ source: SourcePicture, budget: Int? = nil, temporally: Bool = false
   ) -> [UInt8] {

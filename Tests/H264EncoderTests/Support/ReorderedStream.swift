@@ -102,7 +102,8 @@ struct ReorderedStream: CustomStringConvertible {
     }
   }
 
-  /// Codes the stream and decodes it with libavcodec; every frame must be the reconstruction to the bit.
+  /// Codes the stream and decodes it with libavcodec; every frame must be the reconstruction to the
+  /// bit.
   func verify() throws -> Coverage {
     guard let decoder = ReferenceDecoder(.libavcodec) else { throw Failure(description: "no decoder") }
     let coder = try ReorderedCoder(configuration, cpu: ovt_cpu_detect(), weightedBipredIDC: weightedBipredIDC)

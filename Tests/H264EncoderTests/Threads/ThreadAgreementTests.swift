@@ -109,7 +109,8 @@ import Testing
     }
   }
 
-  /// A look-ahead that several pictures are in flight with (`H264EncoderConfiguration.picturesInFlight`).
+  /// A look-ahead that several pictures are in flight with
+  /// (`H264EncoderConfiguration.picturesInFlight`).
   private static func inFlight(_ r: inout TestRandom) -> H264EncoderConfiguration {
     var c = H264EncoderConfiguration.lookAhead(width: 16 + 2 * r.int(0...56), height: 48 + 2 * r.int(0...100))
     if r.chance(25) { c.entropyCoding = .cavlc }
@@ -154,7 +155,8 @@ import Testing
     }
   }
 
-  /// Large macroblocks are found while other pictures wait for theirs, which one thread then codes anew.
+  /// Large macroblocks are found while other pictures wait for theirs, which one thread then codes
+  /// anew.
   @Test("A picture that one thread codes anew while others are in flight")
   func threadsAgreeWhereAPictureIsCodedAnew() throws {
     var left = 0

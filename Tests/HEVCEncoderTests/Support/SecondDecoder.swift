@@ -16,8 +16,8 @@ enum SecondDecoder {
   ///   - stream: NAL units with start codes of four bytes.
   ///   - frame: a frame with the size and depth of all frames.
   ///   - threads: the number of threads; with 2 and more, rows begin at their entry points.
-  /// - Returns: the frames in output order, without the samples outside of the conformance window; an
-  ///   error if the program finds one, or its output is no whole number of frames.
+  /// - Returns: the frames in output order, without the samples outside of the conformance window;
+  ///   an error if the program finds one, or its output is no whole number of frames.
   static func decode(
     _ stream: [UInt8], like frame: PlanarFrame, threads: Int
   ) throws -> Result<[PlanarFrame], DecodingError> {
@@ -35,9 +35,9 @@ enum SecondDecoder {
     return .success(frames)
   }
 
-  /// Leaves out parameter sets that the stream has had already. libde265 1.0.11 does not predict from
-  /// a picture before a sequence parameter set, even a repeated one, as RASL pictures do where a CRA
-  /// picture has its own.
+  /// Leaves out parameter sets that the stream has had already. libde265 1.0.11 does not predict
+  /// from a picture before a sequence parameter set, even a repeated one, as RASL pictures do where
+  /// a CRA picture has its own.
   private static func withoutRepetitions(_ stream: [UInt8]) -> [UInt8] {
     var starts = stream.indices.filter {
       $0 + 4 <= stream.count && stream[$0] == 0 && stream[$0 + 1] == 0 && stream[$0 + 2] == 0

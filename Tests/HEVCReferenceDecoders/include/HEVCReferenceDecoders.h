@@ -22,8 +22,8 @@ OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create(void);
 // What such a thread complains about is not seen; its picture is wrong.
 OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create_with_threads(int threads);
 void ovt_hevc_reference_decoder_destroy(OVTHEVCReferenceDecoder *decoder);
-// Decodes one access unit in Annex B form. 1: `picture` holds the frame, valid until the next call; 0: no
-// frame yet; negative: the decoder found an error in the stream.
+// Decodes one access unit in Annex B form. 1: `picture` holds the frame, valid until the next call;
+// 0: no frame yet; negative: the decoder found an error in the stream.
 int ovt_hevc_reference_decoder_decode(OVTHEVCReferenceDecoder *decoder, const uint8_t *data, size_t size,
                                       OVTHEVCDecodedPicture *picture);
 // The next frame that the decoder still holds back, as above; 0 when there is none.

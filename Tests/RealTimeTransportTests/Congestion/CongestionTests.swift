@@ -3,7 +3,8 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// Encoders that do as they are told, one line that they share, and what the controllers make of it.
+/// Encoders that do as they are told, one line that they share, and what the controllers make of
+/// it.
 private final class SharedLine {
   struct Flow {
     var controller: CongestionController

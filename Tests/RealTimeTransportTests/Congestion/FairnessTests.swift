@@ -8,8 +8,8 @@ import Testing
   /// The rates of the line that two calls share, in bits per second.
   private static let rates = [500_000.0, 1_000_000, 2_000_000, 4_000_000, 10_000_000]
 
-  /// How far each call is from its share in the ten seconds from 30 s after the last has joined, as a part of that share, and
-  /// what of the line they used.
+  /// How far each call is from its share in the ten seconds from 30 s after the last has joined, as
+  /// a part of that share, and what of the line they used.
   private func distance(
     rate: Double, rtt: Double, joins: [Double], spread: Double, seed: UInt64
   ) throws -> (worst: Double, used: Double) {

@@ -46,7 +46,8 @@ import ToolSupport
     let lines = try tshark(decoding + ["-T", "fields", "-e", "frame.protocols"]).split(separator: "\n")
     #expect(
       lines.count { $0.hasSuffix("rtp") } == counts[0] && lines.count { $0.contains("rtcp") } == counts[1])
-    // Feedback goes alone too (RFC 5506), so what tshark says of the first packet in a compound one is not asked.
+    // Feedback goes alone too (RFC 5506), so what tshark says of the first packet in a compound one
+    // is not asked.
     let bad = try tshark(decoding + ["-Y", "_ws.malformed || udp.checksum.status == \"Bad\""])
     #expect(bad == "", "\(bad)")
     // Said by the receiver, and answered by the sender: 87,500 * 2^3.

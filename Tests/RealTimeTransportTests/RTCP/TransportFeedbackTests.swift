@@ -32,10 +32,12 @@ import Testing
       0, 100, 0, 13, 0, 0, 3, 9,
       // Two that came soon; then seven in two bits each: came, not, late, not, came, not, not.
       0x20, 2, 0xC0 | 0x10, 0b0100_1000,
-      // Fourteen in one bit each, of which four count: came, not, not, came. Then eight differences.
+      // Fourteen in one bit each, of which four count: came, not, not, came. Then eight
+      // differences.
       0xA4, 0, 4, 8, 1, 0xFF, 0xFE, 2, 3, 5, 0, 0,
     ]
-    // The second chunk's symbols: 11 01 00 10 00 01 00 00 would need 16 bits; it holds 01 00 10 00 01 00 00.
+    // The second chunk's symbols: 11 01 00 10 00 01 00 00 would need 16 bits; it holds 01 00 10 00
+    // 01 00 00.
     var fixed = bytes
     fixed[22] = 0b1101_0010
     fixed[23] = 0b0001_0000

@@ -3,15 +3,15 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// RFC 6184 and RFC 7798: what the packetiser makes, and what the depacketiser makes of it when packets
-/// get lost.
+/// RFC 6184 and RFC 7798: what the packetiser makes, and what the depacketiser makes of it when
+/// packets get lost.
 @Suite struct PayloadTests {
   private func unit(_ header: [UInt8], _ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
     header + (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
   }
 
-  /// Headers of parameter sets, of slices of key frames and of others, and of SEI messages; those of
-  /// HEVC with layers too.
+  /// Headers of parameter sets, of slices of key frames and of others, and of SEI messages; those
+  /// of HEVC with layers too.
   private func headers(of codec: VideoCodec) -> [[UInt8]] {
     switch codec {
     case .h264: [[0x67], [0x68], [0x65], [0x41], [0x06]]

@@ -3,7 +3,8 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// A receiver that asks for more than a sender may repair, whether a bad line makes it do so or it wants a flood.
+/// A receiver that asks for more than a sender may repair, whether a bad line makes it do so or it
+/// wants a flood.
 @Suite struct GreedyReceiverTests {
   /// What went to the receiver, as it was sent: when, how many bits, and which packet it repeats.
   private struct Sent {

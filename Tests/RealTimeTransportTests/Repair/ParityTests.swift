@@ -47,7 +47,8 @@ import Testing
     #expect(Array(bytes[2..<4]) == [UInt8(length >> 8), UInt8(length & 255)])
     let times: [UInt8] = (4..<8).map { one[$0] ^ two[$0] }
     #expect(Array(bytes[4..<8]) == times)
-    // Base 100; the first bit of fifteen with another mask behind it; the third of that one, and no more.
+    // Base 100; the first bit of fifteen with another mask behind it; the third of that one, and no
+    // more.
     #expect(Array(bytes[8..<16]) == [0, 100, 0xC0, 0, 0x10, 0, 0, 0])
     #expect(Parity(of: [one, packet(210, &generator)]) == nil && Parity(of: [two, one]) == nil)
   }
@@ -124,7 +125,8 @@ import Testing
       lost = (lost.with + 600 - with.shown, lost.without + 600 - without.shown)
       still = (still.with + with.still, still.without + without.still)
     }
-    // Half of what is not shown otherwise, at least, and less time in which the picture stands still.
+    // Half of what is not shown otherwise, at least, and less time in which the picture stands
+    // still.
     #expect(lost.with <= lost.without / 2, "\(lost)")
     #expect(still.with < still.without * 0.85, "\(still)")
   }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// Without a key everybody can send in another's name: what comes of it is never more than what was sent.
+/// Without a key everybody can send in another's name: what comes of it is never more than what was
+/// sent.
 @Suite struct AnswerSizeTests {
   private let media: UInt32 = 0x1000
   private let peer: UInt32 = 0x2000
@@ -84,7 +85,8 @@ import Testing
       var number: UInt16 = 5
       for tick in 1..<2000 {
         let time = Double(tick) * 0.005
-        // The shortest packets that make it say something: of media with holes, reports, and good-byes at the end.
+        // The shortest packets that make it say something: of media with holes, reports, and
+        // good-byes at the end.
         if generator.next() % 4 == 0 {
           number &+= 1 + UInt16(generator.next() % 60)
           let packet = RTPPacket(

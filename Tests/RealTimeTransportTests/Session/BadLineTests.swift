@@ -128,7 +128,8 @@ import Testing
     // On a slow line packets of a frame come further apart.
     for index in 3..<10 as Range<UInt16> { tail.add(packet(index, 1), at: 1 + 0.03 * Double(index)) }
     #expect((1.27 + 0.05...1.27 + 0.1).contains(tail.due))
-    // Nothing is expected on one that takes a tenth of a second for each: they are only on their way.
+    // Nothing is expected on one that takes a tenth of a second for each: they are only on their
+    // way.
     var slow = SilenceDetector()
     for index in 1..<60 as Range<UInt16> { slow.add(packet(index, 1), at: 0.13 * Double(index)) }
     #expect(slow.due == .infinity)

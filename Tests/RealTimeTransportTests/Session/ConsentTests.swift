@@ -5,7 +5,8 @@ import Testing
 
 /// Whether media goes on only as long as the receiver answers the greetings that it is sent.
 @Suite struct ConsentTests {
-  /// What a peer answers to a greeting: it has the first one's answer, and what it wants of the newest.
+  /// What a peer answers to a greeting: it has the first one's answer, and what it wants of the
+  /// newest.
   private typealias Answering = (_ first: Greeting, _ new: Greeting, _ time: Double) -> Greeting.Answer?
 
   private static func answer(
@@ -17,7 +18,8 @@ import Testing
     return answer
   }
 
-  /// A sender that encodes for half a minute, and a peer that answers as it likes and goes on to report.
+  /// A sender that encodes for half a minute, and a peer that answers as it likes and goes on to
+  /// report.
   /// - Returns: When packets of media were sent, and the session.
   private func call(_ answering: Answering) -> (media: [Double], sender: SenderSession) {
     var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))

@@ -256,7 +256,8 @@ import Testing
         lastReport: 0, delaySinceLastReport: 0)
     }
     #expect(losses.share == 0)
-    // A tenth is lost in five seconds; reports come behind each loss, with nothing but it in their fraction.
+    // A tenth is lost in five seconds; reports come behind each loss, with nothing but it in their
+    // fraction.
     for step in 1...500 {
       let highest = UInt32(99 + step * 2)
       losses.update(report(highest, Int32(step / 5), step % 5 == 0 ? 255 : 0), at: Double(step) / 100)

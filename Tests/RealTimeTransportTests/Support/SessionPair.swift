@@ -63,7 +63,8 @@ final class SessionPair {
   var packetObserver: ([UInt8], _ isForth: Bool, Double) -> Void = { _, _, _ in }
   /// Changes what the receiver says.
   var answers: ([RTCPPacket]) -> [RTCPPacket] = { $0 }
-  /// Frames are as large as the sender's rate says, in the mean, and left out where the path is full.
+  /// Frames are as large as the sender's rate says, in the mean, and left out where the path is
+  /// full.
   var followsRate = false
   /// By how much of their size frames differ from the mean, at most.
   var spread = 0.3
@@ -73,7 +74,8 @@ final class SessionPair {
   var waits: [(time: Double, wait: Double)] { forth.waits }
   /// Bits of this call when they were through the line.
   private(set) var carried: [(time: Double, bits: Int)] = []
-  /// Seconds that a datagram is on its way forth behind the line, beyond the line's own delay, and as much back.
+  /// Seconds that a datagram is on its way forth behind the line, beyond the line's own delay, and
+  /// as much back.
   private let distance: Double
   /// When it begins, in seconds.
   private let begin: Double
@@ -157,7 +159,8 @@ final class SessionPair {
     }
   }
 
-  /// Lets a call happen with a frame of so many bytes each thirtieth of a second; key frames have eight times as many.
+  /// Lets a call happen with a frame of so many bytes each thirtieth of a second; key frames have
+  /// eight times as many.
   func run(frames: Int, bytes: Int = 3000, start: Double = 0.3, end: Double? = nil) throws {
     plan(frames: frames, bytes: bytes, start: start, end: end)
     try loop.run()

@@ -13,8 +13,8 @@ import VideoEncoding
 
   static let contextCount = 6
 
-  /// Symbols whose contexts differ in how probable a 1 is; at times long runs of ones without context variables, after
-  /// which a carry runs through bytes of 255.
+  /// Symbols whose contexts differ in how probable a 1 is; at times long runs of ones without
+  /// context variables, after which a carry runs through bytes of 255.
   static func symbols(_ count: Int, _ random: inout Random) -> [Symbol] {
     (0..<count).map { _ in
       switch random.int(0...9) {

@@ -4,8 +4,9 @@ import Testing
 
 @testable import VideoEncoding
 
-/// One bucket for decoders' buffers and for queues in front of a line, beside sums over all that came before (the
-/// reflection of a walk at a barrier): all numbers are whole multiples of 1/1024, which a `Double` holds exactly.
+/// One bucket for decoders' buffers and for queues in front of a line, beside sums over all that
+/// came before (the reflection of a walk at a barrier): all numbers are whole multiples of 1/1024,
+/// which a `Double` holds exactly.
 @Suite struct LeakyBucketTests {
   private static let rate = 1_000 * 1_024
 
@@ -53,7 +54,8 @@ import Testing
       wasEmpty = wasEmpty || queue.fullness == 0
       #expect(queue.add(Double(bits)) == 0)
       walk.append((bits - 1_000 * step.ticks, bits))
-      // Without the barrier, and from each moment at which it may have been empty, before the bits of a step.
+      // Without the barrier, and from each moment at which it may have been empty, before the bits
+      // of a step.
       var expected = walk.reduce(0) { $0 + $1.step }
       var since = 0
       for back in walk.reversed() {

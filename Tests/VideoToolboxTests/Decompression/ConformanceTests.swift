@@ -6,7 +6,8 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// The conformance streams, from byte stream to images through public API, against the MD5 of their frames.
+/// The conformance streams, from byte stream to images through public API, against the MD5 of their
+/// frames.
 @Suite struct ConformanceTests {
   struct Stream: Sendable, CustomStringConvertible {
     let file: String
@@ -29,9 +30,9 @@ import VideoToolbox
     }
   }()
 
-  /// The list was made with libavcodec, which by default rounds the origin of a cropped picture down to what its vector
-  /// code likes. These are the sums with the origin that the stream says, on which OpenH264 and libavcodec's
-  /// `unaligned` flag agree.
+  /// The list was made with libavcodec, which by default rounds the origin of a cropped picture
+  /// down to what its vector code likes. These are the sums with the origin that the stream says,
+  /// on which OpenH264 and libavcodec's `unaligned` flag agree.
   static let exactlyCropped = ["CVFC1_Sony_C.jsv": "9fdb17e17d332b5d9752362c9c7ff9b0"]
 
   @Test(arguments: streams) func conformanceStreamsDecodeToTheirDigests(stream: Stream) throws {

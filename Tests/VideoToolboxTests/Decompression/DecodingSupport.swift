@@ -179,7 +179,8 @@ func decode(
   return collector
 }
 
-/// The samples of a 4:2:0 buffer as ffmpeg's planar formats store them: 8 bits, or 10 in the low bits of words.
+/// The samples of a 4:2:0 buffer as ffmpeg's planar formats store them: 8 bits, or 10 in the low
+/// bits of words.
 func planar(_ buffer: CVPixelBuffer) -> [UInt8] {
   CVPixelBufferLockBaseAddress(buffer, .readOnly)
   defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }

@@ -457,7 +457,8 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(!VTIsHardwareDecodeSupported(kCMVideoCodecType_H264))
   }
 
-  /// Every damaged frame comes back with an error or as dropped, and with the next key frame all is well.
+  /// Every damaged frame comes back with an error or as dropped, and with the next key frame all is
+  /// well.
   @Test(arguments: [VTDecodeFrameFlags(), ._EnableAsynchronousDecompression, ._EnableTemporalProcessing])
   func damagedFramesComeBackWithErrors(flags: VTDecodeFrameFlags) throws {
     for codec in [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC] {
@@ -520,7 +521,8 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
       let isSame = entry.image.map { planar($0) == movie.reference[12 + index] } ?? false
       #expect(isSame)
     }
-    // Two frames lost: the frames up to the next key frame have their outcome, those after are whole.
+    // Two frames lost: the frames up to the next key frame have their outcome, those after are
+    // whole.
     let rest = try decode(session, Array(movie.samples[22...]))
     #expect(rest.count == movie.samples.count - 22)
     for (index, entry) in rest.all.enumerated() where index >= 2 {

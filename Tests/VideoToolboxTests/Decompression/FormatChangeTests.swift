@@ -57,7 +57,8 @@ import VideoToolbox
     VTDecompressionSessionInvalidate(decoder)
   }
 
-  /// The dimensions in a sample description are untrusted 16-bit numbers: 65,535 x 65,535 would need 6 GB for a picture.
+  /// The dimensions in a sample description are untrusted 16-bit numbers: 65,535 x 65,535 would
+  /// need 6 GB for a picture.
   @Test func aDescriptionDoesNotEnlargePictures() throws {
     let movie = try SampleMovie(["-c:v", "libx264"], size: "64x48", seconds: 0.2, reference: false)
     for (width, height) in [(60_000, 60_000), (16_000, 16), (72, 48)] as [(Int32, Int32)] {

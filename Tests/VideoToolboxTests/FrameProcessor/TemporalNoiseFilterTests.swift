@@ -10,7 +10,8 @@ import VideoToolbox
     kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr8PlanarFullRange,
   ]
 
-  /// A frame whose samples are a constant in each plane, and noise of up to `noise` above and below.
+  /// A frame whose samples are a constant in each plane, and noise of up to `noise` above and
+  /// below.
   private static func frame(
     _ seconds: Double, format: OSType = formats[0], width: Int = 98, height: Int = 54, noise: Int = 0
   ) throws -> VTFrameProcessorFrame {

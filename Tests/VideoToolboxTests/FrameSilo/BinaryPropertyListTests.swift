@@ -144,7 +144,8 @@ struct BinaryPropertyListTests {
     }
   }
 
-  /// Whatever it becomes, it is read or refused: in exact memory, so that a sanitizer sees a byte beyond.
+  /// Whatever it becomes, it is read or refused: in exact memory, so that a sanitizer sees a byte
+  /// beyond.
   @Test func changedBytesAreReadOrRefused() throws {
     let data = try #require(
       SiloRecord.pack(["a": [1, 2, 300] as [Any], "b": Data([1, 2, 3]), "c": ["d": "efg"]]))

@@ -114,7 +114,8 @@ import Testing
         try? FileManager.default.copyItem(at: URL(fileURLWithPath: url.path + suffix), to: target)
       }
     }
-    // The long ones are more than SQLite keeps in memory: pages of theirs, and of the journal, are in the files.
+    // The long ones are more than SQLite keeps in memory: pages of theirs, and of the journal, are
+    // in the files.
     for (frames, synchronizes, size) in [
       (0..<7, false, 3000), (7..<130, false, 3000), (130..<230, false, 60_000), (230..<700, false, 3000),
       (700..<705, true, 3000),
@@ -140,7 +141,8 @@ import Testing
       // And it goes on from there.
       try fill(survivor, back.count..<back.count + 3)
     }
-    // In the middle of a pass that replaces: neither the old frames of its ranges nor too few of the others.
+    // In the middle of a pass that replaces: neither the old frames of its ranges nor too few of
+    // the others.
     let ranges = [SiloFrames.range(100..<400)]
     #expect(VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 1, timeRangeArray: ranges) == noErr)
     try fill(silo, 100..<300, generation: 1, count: 3000)

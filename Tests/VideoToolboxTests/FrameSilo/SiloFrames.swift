@@ -4,7 +4,8 @@ import Foundation
 
 @testable import VideoToolbox
 
-/// Sample buffers as an encoder gives them, of bytes that their number tells, and what a silo holds of them.
+/// Sample buffers as an encoder gives them, of bytes that their number tells, and what a silo holds
+/// of them.
 enum SiloFrames {
   static func format(width: Int32 = 64) throws -> CMVideoFormatDescription {
     var format: CMVideoFormatDescription?

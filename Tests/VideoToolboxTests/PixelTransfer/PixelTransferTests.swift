@@ -229,7 +229,8 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     for (x, y) in [(3, 5), (70, 90), (199, 159)] { #expect(pixel(wide, x, y) == pixel(usual, x, y)) }
   }
 
-  /// Thin lines, of which the usual filter does not make the mean: that is taken before colours change.
+  /// Thin lines, of which the usual filter does not make the mean: that is taken before colours
+  /// change.
   @Test(arguments: [true, false]) func downsamplingTakesTheMeanBeforeColoursChange(isCurve: Bool) throws {
     let source = try solid(128, 128, [60, 60, 60, 255])
     CVPixelBufferLockBaseAddress(source, [])

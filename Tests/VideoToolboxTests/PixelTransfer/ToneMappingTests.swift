@@ -49,7 +49,8 @@ import VideoToolbox
     return Double(pixels[1]) / 65535
   }
 
-  /// Below the knee, light is shown as it is: white of an ordinary picture is 203 cd/m², on a display of gamma 2.4.
+  /// Below the knee, light is shown as it is: white of an ordinary picture is 203 cd/m², on a
+  /// display of gamma 2.4.
   @Test(arguments: [1.0, 10, 50, 80]) func darkTonesStay(candelas: Double) throws {
     let shown = try map(pq(candelas), transfer: kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ)
     #expect(abs(shown - pow(candelas / 203, 1 / 2.4)) < 0.004, "\(shown)")
@@ -66,7 +67,8 @@ import VideoToolbox
     #expect(try map(1, transfer: kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ) > 0.997)
   }
 
-  /// HLG's grey of 0.5 is a twelfth of the scene's light, and so 1000 * (1/12)^1.2 cd/m² on the reference display.
+  /// HLG's grey of 0.5 is a twelfth of the scene's light, and so 1000 * (1/12)^1.2 cd/m² on the
+  /// reference display.
   @Test func hybridLogGammaIsShownAsTheStandardSays() throws {
     let shown = try map(0.5, transfer: kCVImageBufferTransferFunction_ITU_R_2100_HLG)
     #expect(abs(shown - pow(1000 * pow(1.0 / 12, 1.2) / 203, 1 / 2.4)) < 0.004, "\(shown)")

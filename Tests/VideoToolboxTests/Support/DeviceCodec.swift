@@ -5,8 +5,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A device of the tests' own: it takes pictures, and finishes each when the test says so, on whatever thread the test says
-/// it on. A frame is the bytes of its picture's time stamp.
+/// A device of the tests' own: it takes pictures, and finishes each when the test says so, on
+/// whatever thread the test says it on. A frame is the bytes of its picture's time stamp.
 final class TestDevice: Sendable {
   /// What an encoder does when it is asked for the frames that it holds.
   enum Flush {

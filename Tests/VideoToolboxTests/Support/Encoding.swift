@@ -30,7 +30,8 @@ func check(_ status: OSStatus, _ what: String) throws {
   if status != noErr { throw SessionError(status: status, what: what) }
 }
 
-/// The encoder that H.264 is tested with in place of the usual one: `scripts/test` runs some suites with libx264 as well.
+/// The encoder that H.264 is tested with in place of the usual one: `scripts/test` runs some suites
+/// with libx264 as well.
 let namedEncoderID = ProcessInfo.processInfo.environment["OVT_H264_ENCODER"]
 let usesX264 = namedEncoderID?.hasSuffix(".x264") ?? false
 

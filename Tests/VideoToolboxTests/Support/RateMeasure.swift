@@ -20,8 +20,8 @@ struct RateMeasure {
   var seconds: Double { Double(entries.count) * frameDuration }
   var bitRate: Double { Double(totalBytes) * 8 / seconds }
 
-  /// Bytes of every full window of this length, sliding by frames. A window takes in the frames whose decode times
-  /// lie in it, its end not included.
+  /// Bytes of every full window of this length, sliding by frames. A window takes in the frames
+  /// whose decode times lie in it, its end not included.
   func windows(of length: Double) -> [Int] {
     guard let first = entries.first, let last = entries.last else { return [] }
     var result: [Int] = []

@@ -49,7 +49,8 @@ struct StreamProbe {
     return result.output
   }
 
-  /// What ffmpeg's trace_headers reads in the headers of a stream of H.264, a syntax element or the name of a unit a line.
+  /// What ffmpeg's trace_headers reads in the headers of a stream of H.264, a syntax element or the
+  /// name of a unit a line.
   static func trace(_ data: Data) throws -> [String] {
     let url = try write(data, hevc: false)
     defer { try? FileManager.default.removeItem(at: url) }

@@ -3,7 +3,8 @@ import CoreMedia
 import Synchronization
 import VideoToolbox
 
-/// Made-up pictures: a textured ground that moves, a box that moves against it, and noise if asked for.
+/// Made-up pictures: a textured ground that moves, a box that moves against it, and noise if asked
+/// for.
 struct TestClip {
   var width = 320
   var height = 240
@@ -58,8 +59,8 @@ struct TestClip {
   }
   private static let kept = Mutex<[Key: CVPixelBuffer]>([:])
 
-  /// A picture that may be looked at, not changed. Noise takes a debug build long to make, and the tests of rate
-  /// control use the same pictures again and again: these are kept.
+  /// A picture that may be looked at, not changed. Noise takes a debug build long to make, and the
+  /// tests of rate control use the same pictures again and again: these are kept.
   func buffer(_ index: Int) -> CVPixelBuffer {
     guard noise > 0 else { return make(index) }
     let key = Key(size: [width, height, noise, cutEvery], format: format, index: index)

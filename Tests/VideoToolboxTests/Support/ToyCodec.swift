@@ -3,7 +3,8 @@ import CodecInterface
 import CoreMedia
 import Synchronization
 
-/// A codec of the tests' own: each frame is its NV12 planes without padding, every byte turned round.
+/// A codec of the tests' own: each frame is its NV12 planes without padding, every byte turned
+/// round.
 enum ToyCodec {
   static let type = CodecType(rawValue: 0x746F_7931)  // "toy1"
   static let encoderID = "org.example.toy.encoder"

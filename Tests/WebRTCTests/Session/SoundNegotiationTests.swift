@@ -67,7 +67,8 @@ import Testing
     for (index, change) in changes.enumerated() {
       #expect(SoundNegotiation.accept(try Self.answer(change), sending: offer) == nil, "\(index)")
     }
-    // An offer without sound is accepted as before, and an answer with sound that nobody offered is not.
+    // An offer without sound is accepted as before, and an answer with sound that nobody offered is
+    // not.
     var silent = offer
     silent.media.removeLast()
     let answer = try Self.answer { $0.media.removeLast() }

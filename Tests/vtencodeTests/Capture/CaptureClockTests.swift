@@ -34,8 +34,8 @@ import Testing
     #expect(clock.gaps == 1 && clock.lostFrames == 30_000)
   }
 
-  /// A device whose clock differs by many millionths, as a simulation: it gives a thousandth more or
-  /// less where it is asked to.
+  /// A device whose clock differs by many millionths, as a simulation: it gives a thousandth more
+  /// or less where it is asked to.
   @Test(arguments: [-300.0, -50, 50, 300])
   func clocksThatDifferStayTogether(millionths: Double) {
     var clock = CaptureClock()

@@ -3,7 +3,8 @@ import Foundation
 
 /// Looks for a tone.
 enum Sinusoid {
-  /// The share of the energy of samples of 48 kHz that is a sinusoid of a frequency, by correlation.
+  /// The share of the energy of samples of 48 kHz that is a sinusoid of a frequency, by
+  /// correlation.
   static func share(of frequency: Double, in samples: some Collection<Float>) -> Double {
     var (real, imaginary, energy) = (0.0, 0.0, 0.0)
     for (index, sample) in samples.enumerated() {
@@ -16,8 +17,8 @@ enum Sinusoid {
     return 2 * (real * real + imaginary * imaginary) / Double(samples.count) / energy
   }
 
-  /// The seconds of a tone, in pieces of a tenth. A machine that stands still loses sound, as it does
-  /// with a microphone; the rest is the tone.
+  /// The seconds of a tone, in pieces of a tenth. A machine that stands still loses sound, as it
+  /// does with a microphone; the rest is the tone.
   static func seconds(of frequency: Double, in samples: [Float]) -> Double {
     var count = 0
     for start in stride(from: 0, to: samples.count - 4800, by: 4800)

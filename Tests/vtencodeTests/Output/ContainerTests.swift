@@ -110,8 +110,8 @@ import Testing
     let written = try Description(folder.path("out.mkv"))
     #expect(written.tag("title") == "A Title" && written.tag("artist") == "Somebody")
     #expect(written.tag("comment") == "Words")
-    // The times count from the first picture's decoding, as those of the pictures; libavformat moves
-    // the pictures, but no chapters, by the priming of the sound (1,024 samples).
+    // The times count from the first picture's decoding, as those of the pictures; libavformat
+    // moves the pictures, but no chapters, by the priming of the sound (1,024 samples).
     let first = try #require(Probe(folder.path("out.mkv")).frames().first?.time)
     for (n, chapter) in written.chapters.enumerated() {
       #expect(abs((Double(chapter.start_time) ?? -1) - Double(n) - first) < 0.03, "\(chapter)")

@@ -21,8 +21,8 @@ import Testing
     var segments: [Segment]
   }
 
-  /// A leaky bucket over the packets of a movie with 25 frames a second. Each stream that is joined finds in it at least what it
-  /// was made for, that is what the first one begins with.
+  /// A leaky bucket over the packets of a movie with 25 frames a second. Each stream that is joined
+  /// finds in it at least what it was made for, that is what the first one begins with.
   private func check(_ path: String, rate: Int, seconds: Double, isConstant: Bool, joins: [Int] = []) throws {
     let sizes = try Probe(path).packets().compactMap { $0.size.flatMap(Int.init) }
     #expect(sizes.count == Self.frames)
@@ -31,8 +31,8 @@ import Testing
     for (n, bytes) in sizes.enumerated() {
       if joins.contains(n) { #expect(held > size * 0.9 - 16, "\(n): \(held) of \(size * 0.9)") }
       held -= Double(bytes * 8)
-      // A movie's lengths of NAL units take a byte more than most start codes, of which clause C.1 counts: `checkMessages`
-      // is exact.
+      // A movie's lengths of NAL units take a byte more than most start codes, of which clause C.1
+      // counts: `checkMessages` is exact.
       #expect(held > -size / 1000, "frame \(n) is late by \(-held) bits")
       held += Double(rate) / 25
       if isConstant { #expect(held < size + 1, "\(held - size) bits have no room behind frame \(n)") }
@@ -54,7 +54,8 @@ import Testing
     let first = try #require(decoder.held.first)
     for join in joins {
       #expect(decoder.units[join].period != nil)
-      // At a rate that varies nothing comes in that is not there yet; how long it had is what `run` checks.
+      // At a rate that varies nothing comes in that is not there yet; how long it had is what `run`
+      // checks.
       if isConstant {
         #expect(abs(decoder.held[join] - first) < 16, "\(join): \(decoder.held[join]) of \(first)")
       }
@@ -100,7 +101,8 @@ import Testing
         try checkMessages(
           path, rate: rate, seconds: seconds, isConstant: true, joins: name == "out.mp4" ? joins : [])
       }
-      // A constant rate brings what the buffer holds at the beginning besides, and leaves it at the end.
+      // A constant rate brings what the buffer holds at the beginning besides, and leaves it at the
+      // end.
       let length = Double(Self.frames) / 25
       let got = try Probe(path).bitRate(seconds: length)
       #expect(abs(got / Double(rate) - 1) < 0.9 * seconds / length, "\(name): \(got)")

@@ -273,7 +273,8 @@ import Testing
     try expectNoErrors(Probe(folder.path("jobs.mp4")))
   }
 
-  /// The number of threads is free with the package's own encoder; others give other bits, and say so.
+  /// The number of threads is free with the package's own encoder; others give other bits, and say
+  /// so.
   @Test func threadsOfASegmentAreFreeWithTheOwnEncoderAlone() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 2)
@@ -394,7 +395,8 @@ import Testing
     }
   }
 
-  /// Writes a plan with a right checksum: over its text without white space, and without a checksum.
+  /// Writes a plan with a right checksum: over its text without white space, and without a
+  /// checksum.
   static func seal(_ text: String, in folder: Folder) throws {
     var compact = ""
     var inString = false
@@ -463,7 +465,8 @@ import Testing
       "\(wrong.complaints)")
   }
 
-  /// What is wrong with the statistics of a segment is mended by another plan, and not by an option of other commands.
+  /// What is wrong with the statistics of a segment is mended by another plan, and not by an option
+  /// of other commands.
   @Test func statisticsThatAreNoneAreRefused() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
@@ -479,7 +482,8 @@ import Testing
     #expect(run.status == 1 && run.complaints.contains("make the plan again"), "\(run.complaints)")
   }
 
-  /// The pictures may be handed over long before the sound is: a signal then leaves what had the name.
+  /// The pictures may be handed over long before the sound is: a signal then leaves what had the
+  /// name.
   @Test func anInterruptWhileSoundIsWrittenKeepsTheOlderMovie() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(

@@ -24,7 +24,8 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   try #require(made.status == 0, "\(made.complaints)")
 }
 
-/// Makes a movie whose encoding is not over before a test interrupts it: a minute, of three seconds that repeat.
+/// Makes a movie whose encoding is not over before a test interrupts it: a minute, of three seconds
+/// that repeat.
 func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
   try makeVaryingMovie(folder.path("short.mp4"), seconds: 3, size: size)
   let made = try CommandLine.shell(
@@ -156,9 +157,9 @@ func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
     #expect(folder.contents == ["in.mp4", "out.mp4"])
   }
 
-  /// Frames of a pass wait beside the output. Where the disk has room for one of them alone, a run that makes passes of its own
-  /// accord succeeds as one with a single pass does, says so, and leaves nothing else. Where this machine lets us mount a
-  /// small disk.
+  /// Frames of a pass wait beside the output. Where the disk has room for one of them alone, a run
+  /// that makes passes of its own accord succeeds as one with a single pass does, says so, and
+  /// leaves nothing else. Where this machine lets us mount a small disk.
   @Test func passesOfTheirOwnAccordNeedNoMoreRoom() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 6)

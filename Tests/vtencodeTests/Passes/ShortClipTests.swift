@@ -77,8 +77,8 @@ import Testing
       }
     }
 
-    /// Two passes of libx265 by itself miss the rate of so few frames by multiples, so that there is
-    /// nothing of equal size to compare with.
+    /// Two passes of libx265 by itself miss the rate of so few frames by multiples, so that there
+    /// is nothing of equal size to compare with.
     @Test(
       "With libx265 the first frame of a short clip takes much less than in one pass",
       arguments: [10, 25])

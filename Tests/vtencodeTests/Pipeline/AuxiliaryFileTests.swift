@@ -89,7 +89,8 @@ import Testing
     #expect(kept.text.hasPrefix("precious"), "\(kept.text)")
   }
 
-  /// Nobody reads the dump, so that the call cannot end before the signal, however slow this machine is.
+  /// Nobody reads the dump, so that the call cannot end before the signal, however slow this
+  /// machine is.
   @Test func anInterruptedCallLeavesNoFiles() throws {
     let folder = try Folder()
     try movie(folder, seconds: 60)
@@ -166,7 +167,8 @@ import Testing
     #expect(folder.contents == ["in.mp4"])
   }
 
-  /// What has no low-latency mode is no encoder for a call, and what drops no frames takes no cap on the QP there.
+  /// What has no low-latency mode is no encoder for a call, and what drops no frames takes no cap
+  /// on the QP there.
   @Test func encodersThatAreNotForCallsAreRefused() throws {
     let folder = try Folder()
     try movie(folder)

@@ -260,8 +260,8 @@ import Testing
       "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=2 -i words.srt -pix_fmt yuv420p "
         + "-c:v mpeg4 -c:s mov_text -movflags frag_keyframe+empty_moov in.mp4", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
-    // The text track is the second one: its time scale becomes 1 tick a second, and the decode times
-    // of its fragments 2^60 - 1 ticks.
+    // The text track is the second one: its time scale becomes 1 tick a second, and the decode
+    // times of its fragments 2^60 - 1 ticks.
     let url = folder.url.appendingPathComponent("in.mp4")
     var bytes = try Data(contentsOf: url)
     func places(_ type: String) -> [Int] {

@@ -147,7 +147,8 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
   }
 
-  /// An export goes on past pictures that cannot be decoded, and comes to the end of what is left of a file.
+  /// An export goes on past pictures that cannot be decoded, and comes to the end of what is left
+  /// of a file.
   @Test(arguments: [true, false]) func exportsGoOn(isCut: Bool) throws {
     let folder = try Folder()
     let url = try make("in.mkv", in: folder, Self.h264 + ["-c:a", "aac"])
@@ -171,7 +172,8 @@ import Testing
     try expectNoErrors(probe)
   }
 
-  /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
+  /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left
+  /// out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
   func lostPacketsAreToldOf(options: [String]) throws {
     let folder = try Folder()
@@ -216,8 +218,9 @@ import Testing
     return bytes
   }
 
-  /// Whole pictures vanish from a transport stream, so that nothing of what is left is damaged: the counters of its packets
-  /// tell, and two streams that are put together, whose counters jump too, are not called damaged.
+  /// Whole pictures vanish from a transport stream, so that nothing of what is left is damaged: the
+  /// counters of its packets tell, and two streams that are put together, whose counters jump too,
+  /// are not called damaged.
   @Test func vanishedPicturesAreToldOf() throws {
     let folder = try Folder()
     let bytes = try vanish("whole.ts", to: "vanished.ts", Self.h264, in: folder)
@@ -242,7 +245,8 @@ import Testing
     #expect(try Probe(folder.path("joined.mp4")).frameCount() == 100)
   }
 
-  /// Neither is what is put together out of other rates, of a variable one, or of a clock that begins later.
+  /// Neither is what is put together out of other rates, of a variable one, or of a clock that
+  /// begins later.
   @Test(arguments: [
     ("25", "50", ""), ("50", "25", ""), ("5", "25", ""), ("25", "25", "-output_ts_offset 3"),
     ("vfr", "vfr", ""),

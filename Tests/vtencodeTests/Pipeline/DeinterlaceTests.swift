@@ -2,7 +2,8 @@
 import Foundation
 import Testing
 
-/// Interlaced movies, made by ffmpeg: their pictures become whole, as libavfilter's bwdif makes them in ffmpeg.
+/// Interlaced movies, made by ffmpeg: their pictures become whole, as libavfilter's bwdif makes
+/// them in ffmpeg.
 @Suite(.serialized) struct DeinterlaceTests {
   /// One second of 50 fields.
   private static let interlaced = "tinterlace=interleave_top,fieldorder=tff"
@@ -70,8 +71,8 @@ import Testing
     #expect(woven > 33 && woven > filtered + 6, "\(woven) and \(filtered) dB")
   }
 
-  /// Ten rows are not to be seen. Where the fields stay, twelve are cut off, since chroma belongs to them by fours of rows;
-  /// what is left has the encoded size, and is not scaled to it.
+  /// Ten rows are not to be seen. Where the fields stay, twelve are cut off, since chroma belongs
+  /// to them by fours of rows; what is left has the encoded size, and is not scaled to it.
   @Test(arguments: [true, false]) func croppedPicturesAreNotScaled(keepsFields: Bool) throws {
     let folder = try Folder()
     let run = try CommandLine.run(

@@ -18,7 +18,8 @@ import Testing
     try #require(made.status == 0, "\(made.complaints)")
   }
 
-  /// What displays should know stands in messages of the stream, and not in the file: it goes along all the same.
+  /// What displays should know stands in messages of the stream, and not in the file: it goes along
+  /// all the same.
   @Test func messagesOfTheDynamicRangeGoAlong() throws {
     let folder = try Folder()
     try makeMovie("in.mkv", in: folder)

@@ -14,7 +14,8 @@ import VideoToolbox
     private let list = Mutex<[VideoEncoderConfiguration]>([])
     var configurations: [VideoEncoderConfiguration] { list.withLock { $0 } }
 
-    /// - Parameter side: width and height of the only pictures that it takes, so that no other test meets it.
+    /// - Parameter side: width and height of the only pictures that it takes, so that no other test
+    ///   meets it.
     func register(_ id: String, side: Int, codec: CodecType = .h264, _ features: Set<EncoderFeature>) {
       var description = EncoderDescription(
         id: id, codec: codec, codecName: "Test", encoderName: "Test", displayName: "Test",

@@ -7,7 +7,8 @@ import VideoToolbox
 
 @testable import vtencode
 
-/// The sessions of all subcommands are made in one place, which says why there is none, and what became of a frame.
+/// The sessions of all subcommands are made in one place, which says why there is none, and what
+/// became of a frame.
 @Suite struct EncoderSessionTests {
   private func refusal(_ work: () throws -> Void) throws -> String {
     do { try work() } catch let failure as Failure { return failure.message }

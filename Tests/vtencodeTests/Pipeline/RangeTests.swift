@@ -25,7 +25,8 @@ import Testing
     try expectNoErrors(probe)
     let shown = try times(folder.path("out.mp4"))
     #expect(abs((shown.first ?? 9) - 0) < 0.001 && abs((shown.last ?? 9) - 1.48) < 0.001, "\(shown)")
-    // Its first picture is the movie's at 2 s, where every picture is different, as ffmpeg sees both.
+    // Its first picture is the movie's at 2 s, where every picture is different, as ffmpeg sees
+    // both.
     let same = try CommandLine.shell(
       "ffmpeg -nostdin -ss 2 -i in.mp4 -i out.mp4 -lavfi '[0:v][1:v]psnr=shortest=1' -frames:v 1 -f null - 2>&1 "
         + "| grep -o 'PSNR y:[0-9.inf]*'", in: folder)

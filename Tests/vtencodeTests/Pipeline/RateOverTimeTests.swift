@@ -3,11 +3,11 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Movies whose parts need very different rates, beside two passes of libx264's at the same size: no second may be much
-/// worse, and the rate is kept.
+/// Movies whose parts need very different rates, beside two passes of libx264's at the same size:
+/// no second may be much worse, and the rate is kept.
 ///
-/// One pass at an average rate knows nothing of what comes: a movie that begins black, or with a title, must not spend
-/// the rate on the first pictures that move.
+/// One pass at an average rate knows nothing of what comes: a movie that begins black, or with a
+/// title, must not spend the rate on the first pictures that move.
 @Suite(.serialized) struct RateOverTimeTests {
   /// A movie, as a graph of ffmpeg's filters with one output.
   struct Course: Sendable, CustomTestStringConvertible {
@@ -80,7 +80,8 @@ import TestSupport
     ]
   }
 
-  /// Luma PSNR of the worst second, in decibels; the last part of a second counts if it is half of one.
+  /// Luma PSNR of the worst second, in decibels; the last part of a second counts if it is half of
+  /// one.
   private func worstSecond(_ encoded: String, _ source: String, in folder: Folder) throws -> Double {
     let run = try CommandLine.run(
       "ffmpeg",
@@ -176,7 +177,8 @@ import TestSupport
     try check(Course.all[0], ["--multi-pass", "1"], slack: 5, tolerance: 0.15)
   }
 
-  /// One frame in and one out, or 20 frames of look-ahead, beside libx264's fast preset for the same purpose.
+  /// One frame in and one out, or 20 frames of look-ahead, beside libx264's fast preset for the
+  /// same purpose.
   @Test(
     "Live modes do not starve either, beside libx264 without a delay",
     arguments: ["streaming", "conferencing"],

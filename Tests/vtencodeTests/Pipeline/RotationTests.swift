@@ -4,7 +4,8 @@ import Testing
 
 /// Movies that are stored on their side, or mirrored, and say how they are shown.
 @Suite struct TurnTests {
-  /// The matrices of all turns by a quarter and their mirrors, but for the one that changes nothing.
+  /// The matrices of all turns by a quarter and their mirrors, but for the one that changes
+  /// nothing.
   static let matrices: [[Int32]] = [
     [0, 1, -1, 0], [-1, 0, 0, -1], [0, -1, 1, 0], [-1, 0, 0, 1], [1, 0, 0, -1], [0, 1, 1, 0], [0, -1, -1, 0],
   ]

@@ -29,7 +29,8 @@ import Testing
 
   // MARK: Rates
 
-  /// Encoders expect 0.001 to 1000 pictures a second; what a movie has beside that is for its times to say.
+  /// Encoders expect 0.001 to 1000 pictures a second; what a movie has beside that is for its times
+  /// to say.
   @Test(
     "A picture an hour, and 60 within two milliseconds, are encoded at their times, and sent",
     arguments: [
@@ -133,8 +134,8 @@ import Testing
     #expect(!run.complaints.contains("black bars"), "\(run.complaints)")
   }
 
-  /// Of an odd side the last sample is repeated, and the rest is not touched: at a high rate it is all but the source's
-  /// picture.
+  /// Of an odd side the last sample is repeated, and the rest is not touched: at a high rate it is
+  /// all but the source's picture.
   @Test(arguments: ["avc1", "hvc1"]) func oddSidesAreFilledUpAndNotScaled(_ codec: String) throws {
     let folder = try Folder()
     let source = try make(
@@ -156,7 +157,8 @@ import Testing
       Double(compared.text.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespacesAndNewlines))
       ?? 0
     #expect(decibels > 38, "\(compared.text)")
-    // The clean aperture: 321/1 by 179/1, whose centre lies half a sample before that of the coded picture.
+    // The clean aperture: 321/1 by 179/1, whose centre lies half a sample before that of the coded
+    // picture.
     let file = try Data(contentsOf: URL(fileURLWithPath: folder.path("out.mp4")))
     let box = try #require(file.range(of: Data("clap".utf8)))
     let numbers = (0..<8).map { n in

@@ -136,7 +136,8 @@ import Testing
     #expect(try chapters(folder, "out.mp4").count == 3)
   }
 
-  /// A chapter that lasts longer than what waits between the stages, and subtitles far apart: nobody waits for them.
+  /// A chapter that lasts longer than what waits between the stages, and subtitles far apart:
+  /// nobody waits for them.
   @Test func longTextsDoNotHoldUp() throws {
     let folder = try Folder()
     try Data("1\n00:00:01,000 --> 00:00:38,000\nLong\n\n2\n00:00:39,000 --> 00:00:39,500\nLast\n".utf8)

@@ -2,7 +2,8 @@
 import Foundation
 import Testing
 
-/// Ways in and out: sequences of pictures, addresses of files, names, and what of a movie goes along.
+/// Ways in and out: sequences of pictures, addresses of files, names, and what of a movie goes
+/// along.
 @Suite(.serialized) struct WayTests {
   private func picture(_ more: [String], _ path: String) throws {
     let made = try CommandLine.run(
@@ -69,7 +70,8 @@ import Testing
     try expectNoErrors(Probe(folder.path("out-part-2.mp4")))
   }
 
-  /// A further output may be neither the movie nor another output, also where none of them is there yet.
+  /// A further output may be neither the movie nor another output, also where none of them is there
+  /// yet.
   @Test(arguments: [
     ["conferencing", "in.mp4", "--out", "new.mp4", "--report", "./new.mp4"],
     ["conferencing", "in.mp4", "--report", "in-conferencing.mov"],
@@ -158,7 +160,8 @@ import Testing
       "\(run.text) \(run.complaints)")
   }
 
-  /// A report is readable in the dark, without colours, and by ear; each step of the rate has its own mean.
+  /// A report is readable in the dark, without colours, and by ear; each step of the rate has its
+  /// own mean.
   @Test func reportsAreReadableWithoutColours() throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode(

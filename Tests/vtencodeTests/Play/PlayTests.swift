@@ -101,7 +101,8 @@
       }
     }
 
-    /// A movie that breaks off, and one with damage in the middle, are shown as far as they can be; the end says what was wrong.
+    /// A movie that breaks off, and one with damage in the middle, are shown as far as they can be;
+    /// the end says what was wrong.
     @Test(arguments: [("cut.mkv", "it breaks off at 1."), ("hurt.ts", "damaged")])
     func damageIsTold(name: String, words: String) throws {
       let folder = try Folder()

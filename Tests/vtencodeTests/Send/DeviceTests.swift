@@ -5,7 +5,8 @@ import TestSupport
 
 @testable import vtencode
 
-/// `vtencode send` of a screen. A camera is nothing that a test machine has: of those only what is wrong is tested.
+/// `vtencode send` of a screen. A camera is nothing that a test machine has: of those only what is
+/// wrong is tested.
 @Suite(.serialized) struct DeviceTests {
   private static let hasScreens =
     (try? CommandLine.shell("command -v Xvfb && command -v ffplay").status) == 0

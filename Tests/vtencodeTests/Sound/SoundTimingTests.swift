@@ -8,9 +8,9 @@ import WebRTC
 
 @testable import vtencode
 
-/// Whether sound and pictures that were sent by WebRTC are received at the same times: of a movie that
-/// flashes and beeps at once. Between the ends is a line on a virtual clock that delays sound and
-/// pictures by different times, and loses packets.
+/// Whether sound and pictures that were sent by WebRTC are received at the same times: of a movie
+/// that flashes and beeps at once. Between the ends is a line on a virtual clock that delays sound
+/// and pictures by different times, and loses packets.
 @Suite struct SoundTimingTests {
   /// A movie whose picture is white, and whose sound is a tone, in the first 100 ms of each second.
   private static func movie(
@@ -75,9 +75,9 @@ import WebRTC
   }
 
   /// Sends the movie, and receives it into another.
-  /// - Parameter lag: how much later sound is read and sent than it is due, in seconds. With `--loop`
-  ///   it is needed, as the sound of a repetition waits for its first picture, which is read here by
-  ///   the same thread.
+  /// - Parameter lag: how much later sound is read and sent than it is due, in seconds. With
+  ///   `--loop` it is needed, as the sound of a repetition waits for its first picture, which is
+  ///   read here by the same thread.
   private static func send(
     _ path: String, to out: String, loss: Double, options: [String] = [], lag: Double = 0
   ) async throws {
@@ -213,8 +213,8 @@ import WebRTC
     }
   }
 
-  /// A movie of 1.8 s that begins again: its flashes are 1 s and 0.8 s apart by turns, so that sound
-  /// of another repetition would be found. Its sound is as long as the pictures, or longer.
+  /// A movie of 1.8 s that begins again: its flashes are 1 s and 0.8 s apart by turns, so that
+  /// sound of another repetition would be found. Its sound is as long as the pictures, or longer.
   @Test(arguments: [1.8, 2.6]) func repetitionsStayTogether(soundSeconds: Double) async throws {
     let folder = try Folder()
     let out = folder.path("received.mov")

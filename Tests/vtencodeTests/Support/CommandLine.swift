@@ -31,9 +31,9 @@ enum CommandLine {
     try run(vtencode, arguments, in: folder?.url)
   }
 
-  /// What scripts may ask of processes, for `await` (`shellAwait`): whether one does not die of SIGTERM any more, whether it
-  /// has taken all signals that it was sent, whether one has stopped, whether files of a name are there, and have so many
-  /// kilobytes.
+  /// What scripts may ask of processes, for `await` (`shellAwait`): whether one does not die of
+  /// SIGTERM any more, whether it has taken all signals that it was sent, whether one has stopped,
+  /// whether files of a name are there, and have so many kilobytes.
   private static let questions = """
     hears() {
       for mask in $(sed -n 's/^Sig[IC][a-z]*:.//p' /proc/$1/status); do
@@ -48,7 +48,8 @@ enum CommandLine {
 
     """
 
-  /// A signal, and what is on standard error when a run gets it: no clock knows how far a run is on another machine.
+  /// A signal, and what is on standard error when a run gets it: no clock knows how far a run is on
+  /// another machine.
   struct Signal {
     var number: Int32
     var isDue: @Sendable (String) -> Bool
@@ -78,8 +79,9 @@ enum CommandLine {
       path.isEmpty ? nil : path, "a C compiler is missing: neither clang beside swift, nor clang, cc or gcc")
   }
 
-  /// For a shell: what a program says on standard error goes into a file, line by line, through the pipe `said`, until one line
-  /// has a word; and then all that follows. If the program ends before, so does the waiting.
+  /// For a shell: what a program says on standard error goes into a file, line by line, through the
+  /// pipe `said`, until one line has a word; and then all that follows. If the program ends before,
+  /// so does the waiting.
   /// - Parameters:
   ///   - word: one that tells of the event.
   ///   - file: where the lines go.
@@ -120,7 +122,8 @@ enum CommandLine {
     let (output, errors) = (try FileHandle(forWritingTo: outputURL), try FileHandle(forWritingTo: errorURL))
     process.standardOutput = output
     process.standardError = errors
-    // Foundation keeps them open, and its `Process` reads beyond its buffer where some 1,350 descriptors are.
+    // Foundation keeps them open, and its `Process` reads beyond its buffer where some 1,350
+    // descriptors are.
     defer { for handle in [input, output, errors] { try? handle?.close() } }
     let end = DispatchSemaphore(value: 0)
     process.terminationHandler = { _ in end.signal() }

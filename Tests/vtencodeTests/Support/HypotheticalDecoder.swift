@@ -2,9 +2,9 @@
 import Foundation
 import Testing
 
-/// The hypothetical reference decoder of H.264's clause C.1 and HEVC's C.2 for the pictures of a movie, by what ffmpeg's
-/// trace_headers reads in its sequence parameter set, buffering period and picture timing messages: nothing of this package has
-/// a part in it.
+/// The hypothetical reference decoder of H.264's clause C.1 and HEVC's C.2 for the pictures of a
+/// movie, by what ffmpeg's trace_headers reads in its sequence parameter set, buffering period and
+/// picture timing messages: nothing of this package has a part in it.
 struct HypotheticalDecoder {
   struct Unit {
     /// Ticks of 90 kHz; nil where no buffering period begins.

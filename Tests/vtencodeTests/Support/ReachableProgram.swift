@@ -2,8 +2,8 @@
 import Foundation
 import Testing
 
-/// The program and a movie where every user of the machine can reach them, for tests that run as another one: the
-/// repository may lie in a folder that is nobody else's, such as /root.
+/// The program and a movie where every user of the machine can reach them, for tests that run as
+/// another one: the repository may lie in a folder that is nobody else's, such as /root.
 final class ReachableProgram: Sendable {
   let folder: Folder
   let vtencode: String

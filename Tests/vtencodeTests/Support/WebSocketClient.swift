@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// As much of HTTP and of a WebSocket (RFC 6455) as a test needs, over a socket of the system, so that nothing of what is
-/// tested is used to test it.
+/// As much of HTTP and of a WebSocket (RFC 6455) as a test needs, over a socket of the system, so
+/// that nothing of what is tested is used to test it.
 final class WebSocketClient {
   struct Refused: Error, CustomStringConvertible {
     var status: Int

@@ -7,8 +7,8 @@ import Testing
 
 /// Nothing waits by the time of day, which others set.
 @Suite struct ClockTests {
-  /// A library that tells a program that it is an hour later than the system's own waits go by: as if the clock had been set back
-  /// in between.
+  /// A library that tells a program that it is an hour later than the system's own waits go by: as
+  /// if the clock had been set back in between.
   private static let shim = """
     #define _GNU_SOURCE
     #include <sys/syscall.h>

@@ -2,7 +2,8 @@
 import Foundation
 import Testing
 
-/// Files whose names somebody else may have chosen: what is no regular file is refused before a byte of it is read.
+/// Files whose names somebody else may have chosen: what is no regular file is refused before a
+/// byte of it is read.
 @Suite(.serialized) struct ForeignNameTests {
   /// A plan of a movie of a second, with both segments encoded.
   private func makePlan(in folder: Folder) throws {
@@ -16,8 +17,8 @@ import Testing
     try #require(made.status == 0, "\(made.complaints)")
   }
 
-  /// Nothing is stored anywhere, and nothing waited for: a second would not be enough to be sure, and so a limit stands far
-  /// above what an answer takes.
+  /// Nothing is stored anywhere, and nothing waited for: a second would not be enough to be sure,
+  /// and so a limit stands far above what an answer takes.
   private func run(_ arguments: [String], in folder: Folder) throws -> Finished {
     let run = try CommandLine.run(
       "env",

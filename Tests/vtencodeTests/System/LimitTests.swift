@@ -7,8 +7,8 @@ import Testing
 
 @testable import vtencode
 
-/// Runs that the system gives too few files, too little memory or too few threads: each ends by itself, says why in one
-/// sentence, and leaves nothing behind.
+/// Runs that the system gives too few files, too little memory or too few threads: each ends by
+/// itself, says why in one sentence, and leaves nothing behind.
 @Suite(.serialized) struct LimitTests {
   private static let size = "--dimensions 160 90"
 

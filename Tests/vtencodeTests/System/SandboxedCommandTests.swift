@@ -10,7 +10,8 @@ import Testing
     return run?.complaints.contains("landlock") != true
   }()
 
-  /// For a shell: the state of the process `$program`: its filter, its capabilities, and that it gains no privileges.
+  /// For a shell: the state of the process `$program`: its filter, its capabilities, and that it
+  /// gains no privileges.
   private static let state =
     "grep -E '^(Seccomp|NoNewPrivs|Cap...):' /proc/$program/status | tr -d '\\t' > state.txt"
 
@@ -23,8 +24,8 @@ import Testing
       ]), "\(state)")
   }
 
-  /// The movie comes through a pipe, which is opened inside, and which the shell's writing waits for: the program is looked at
-  /// before there is anything to read.
+  /// The movie comes through a pipe, which is opened inside, and which the shell's writing waits
+  /// for: the program is looked at before there is anything to read.
   @Test(
     .enabled(if: isAvailable),
     arguments: [

@@ -242,7 +242,8 @@ import TestSupport
     #expect(residentBytes - before < 300 << 20)
     #expect(got == 2000)
     var (last, count) = (-1, 0)
-    // It is left out when a frame is given to pages, which is done with the last one when the quick page has that.
+    // It is left out when a frame is given to pages, which is done with the last one when the quick
+    // page has that.
     while count + server.result.dropped < 2000, let message = client.wait(for: { $0.opcode == 2 }) {
       let number = message.bytes[4..<8].reduce(0) { $0 << 8 | Int($1) }
       if number != last + 1 { #expect(message.isKeyFrame) }

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// `vtencode receive --web` and `vtencode send --web`, with a WebSocket client of the test's own. scripts/check-web looks at
-/// the page in a browser.
+/// `vtencode receive --web` and `vtencode send --web`, with a WebSocket client of the test's own.
+/// scripts/check-web looks at the page in a browser.
 @Suite(.serialized) struct WebTests {
   /// A program that is ended with its test.
   private final class Running {

@@ -183,7 +183,8 @@ import TestSupport
       frames += depacketiser.add(packet, sequence: unwrapper.unwrap(packet.sequenceNumber))
     }
     #expect(frames.allSatisfy(\.isComplete) && depacketiser.malformedCount == 0)
-    // ffmpeg leaves zeros before a start code at the end of the unit before them; no unit ends with one.
+    // ffmpeg leaves zeros before a start code at the end of the unit before them; no unit ends with
+    // one.
     let came = frames.flatMap(\.units).map { unit in
       Array(unit.prefix((unit.lastIndex { $0 != 0 } ?? -1) + 1))
     }

@@ -5,7 +5,8 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// `vtencode send` and `vtencode receive` over loopback. Machines under load are slow: what matters is what comes, not when.
+/// `vtencode send` and `vtencode receive` over loopback. Machines under load are slow: what matters
+/// is what comes, not when.
 @Suite(.serialized) struct WireTests {
   private func freePort() throws -> Int { try freeDatagramPort() }
 
@@ -64,12 +65,14 @@ import TestSupport
     #expect((sent["keyFrames"] ?? 0) >= 1 && received["refused"] == 0)
     if let delay = received["delayP50"] { #expect(delay > -1 && delay < 60) }
     let probe = Probe(folder.path("call.mp4"))
-    // Decoded and counted. (ffmpeg's null output takes times that lie as close as a busy machine makes them for faults.)
+    // Decoded and counted. (ffmpeg's null output takes times that lie as close as a busy machine
+    // makes them for faults.)
     #expect(try probe.frameCount() == Int(shown))
     try expectClocks(in: folder, probe)
   }
 
-  /// The pictures of call.mp4 show the times at which they were taken, and lie in the movie as far apart as those.
+  /// The pictures of call.mp4 show the times at which they were taken, and lie in the movie as far
+  /// apart as those.
   private func expectClocks(in folder: Folder, _ probe: Probe) throws {
     let decoded = try CommandLine.shell(
       "ffmpeg -v error -i call.mp4 -fps_mode passthrough -pix_fmt gray -f rawvideo -", in: folder)

@@ -68,7 +68,8 @@ enum {
 
 /// The sample is not a key frame (boolean; absent means that it is one).
 OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_NotSync;
-/// The dynamic metadata of HDR10+ of the sample, as an ITU-T T.35 message (data). Nothing here reads it.
+/// The dynamic metadata of HDR10+ of the sample, as an ITU-T T.35 message (data). Nothing here
+/// reads it.
 OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_HDR10PlusPerFrameData;
 /// The sample is a key frame but for frames shown before it (boolean).
 OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_PartialSync;

@@ -242,8 +242,8 @@ OVT_EXPORT OSStatus CMTimebaseAddTimer(CMTimebaseRef timebase, CFRunLoopTimerRef
 OVT_EXPORT OSStatus CMTimebaseRemoveTimer(CMTimebaseRef timebase, CFRunLoopTimerRef timer);
 /// Sets the time at which a run-loop timer fires; one that is not a number means never. `flags` are
 /// 0.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a flag
-///   is set.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a
+///   flag is set.
 OVT_EXPORT OSStatus CMTimebaseSetTimerNextFireTime(
     CMTimebaseRef timebase, CFRunLoopTimerRef timer, CMTime fireTime, uint32_t flags);
 /// Makes a run-loop timer fire once, at once.

@@ -80,7 +80,9 @@ OVT_EXPORT OSStatus CMTagCollectionCopyTagsOfCategories(
     CFAllocatorRef OVT_NULLABLE allocator, CMTagCollectionRef tagCollection, const CMTagCategory *categories,
     CMItemCount categoriesCount, CMTagCollectionRef OVT_NULLABLE *collectionWithTagsOfCategories);
 
-// MARK: - Sets. `NULL` counts as an empty collection. The caller owns the object that the last pointer receives.
+// MARK: - Sets
+
+// `NULL` counts as an empty collection. The caller owns the object that the last pointer receives.
 
 /// Creates a collection of the tags that are in both.
 OVT_EXPORT OSStatus CMTagCollectionCreateIntersection(
@@ -150,7 +152,9 @@ OVT_EXPORT void CMTagCollectionApply(
 OVT_EXPORT CMTag CMTagCollectionApplyUntil(
     CMTagCollectionRef tagCollection, CMTagCollectionTagFilterFunction applier, void *OVT_NULLABLE context);
 
-// MARK: - Changes. They return `kCMTagCollectionError_ParamErr` for a collection that cannot be changed.
+// MARK: - Changes
+
+// They return `kCMTagCollectionError_ParamErr` for a collection that cannot be changed.
 
 /// Adds a tag, unless it is there.
 /// - Returns: `kCMTagCollectionError_InvalidTag` for a tag that is not valid,
@@ -186,7 +190,8 @@ OVT_EXPORT OSStatus CMTagCollectionCreateFromDictionary(
 /// owns the result.
 OVT_EXPORT CFDataRef OVT_NULLABLE CMTagCollectionCopyAsData(
     CMTagCollectionRef tagCollection, CFAllocatorRef OVT_NULLABLE allocator);
-/// Creates a collection from such data. The caller owns the object that `newCollectionOut` receives.
+/// Creates a collection from such data. The caller owns the object that `newCollectionOut`
+/// receives.
 /// - Returns: `kCMTagCollectionError_InvalidTagCollectionData` for other data,
 ///   `kCMTagCollectionError_InvalidTagCollectionDataVersion` for that of a later version.
 OVT_EXPORT OSStatus CMTagCollectionCreateFromData(

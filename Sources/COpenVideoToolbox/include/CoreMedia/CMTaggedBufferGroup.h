@@ -58,8 +58,8 @@ OVT_EXPORT CVPixelBufferRef OVT_NULLABLE CMTaggedBufferGroupGetCVPixelBufferAtIn
 /// buffer. `indexOut` receives its index.
 OVT_EXPORT CVPixelBufferRef OVT_NULLABLE CMTaggedBufferGroupGetCVPixelBufferForTag(
     CMTaggedBufferGroupRef group, CMTag tag, CFIndex *OVT_NULLABLE indexOut);
-/// The pixel buffer that has all tags of a collection; `NULL` if not exactly one buffer has them, or
-/// that is a sample buffer. `indexOut` receives its index.
+/// The pixel buffer that has all tags of a collection; `NULL` if not exactly one buffer has them,
+/// or that is a sample buffer. `indexOut` receives its index.
 OVT_EXPORT CVPixelBufferRef OVT_NULLABLE CMTaggedBufferGroupGetCVPixelBufferForTagCollection(
     CMTaggedBufferGroupRef group, CMTagCollectionRef tagCollection, CFIndex *OVT_NULLABLE indexOut);
 

@@ -172,7 +172,8 @@ OVT_EXPORT const CFStringRef kCVPixelBufferPlaneAlignmentKey;
 OVT_EXPORT const CFStringRef kCVPixelBufferIOSurfacePropertiesKey;
 OVT_EXPORT const CFStringRef kCVPixelBufferOpenGLESCompatibilityKey;
 OVT_EXPORT const CFStringRef kCVPixelBufferMetalCompatibilityKey;
-// Programs ask for these where they draw buffers by OpenGL. There is none here, and a buffer is the same with them.
+// Programs ask for these where they draw buffers by OpenGL. There is none here, and a buffer is the
+// same with them.
 OVT_EXPORT const CFStringRef kCVPixelBufferIOSurfaceOpenGLTextureCompatibilityKey;
 OVT_EXPORT const CFStringRef kCVPixelBufferIOSurfaceOpenGLFBOCompatibilityKey;
 OVT_EXPORT const CFStringRef kCVPixelBufferIOSurfaceCoreAnimationCompatibilityKey;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seen by Swift only: the names of types, so that they do not collide with those of the package's Swift modules when
-// its functions are implemented, and so that Swift takes pointers to objects for plain pointers.
+// Seen by Swift only: the names of types, so that they do not collide with those of the package's
+// Swift modules when its functions are implemented, and so that Swift takes pointers to objects for
+// plain pointers.
 
 #ifndef OVT_OPENVIDEOTOOLBOX_SWIFTNAMES_H
 #define OVT_OPENVIDEOTOOLBOX_SWIFTNAMES_H

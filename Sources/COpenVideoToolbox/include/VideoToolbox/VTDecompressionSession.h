@@ -61,8 +61,8 @@ typedef void (^VTDecompressionMultiImageCapableOutputHandler)(
     CMTaggedBufferGroupRef OVT_NULLABLE taggedBufferGroup, CMTime presentationTimeStamp,
     CMTime presentationDuration);
 /// Decodes a frame that may hold several images in a session without a callback, and passes them to
-/// a block, which is copied. No decoder of this package has more than one image for a frame, so that
-/// `taggedBufferGroup` is always `NULL`.
+/// a block, which is copied. No decoder of this package has more than one image for a frame, so
+/// that `taggedBufferGroup` is always `NULL`.
 OVT_EXPORT OSStatus VTDecompressionSessionDecodeFrameWithMultiImageCapableOutputHandler(
     VTDecompressionSessionRef session, CMSampleBufferRef sampleBuffer, VTDecodeFrameFlags decodeFlags,
     VTDecodeInfoFlags *OVT_NULLABLE infoFlagsOut,

@@ -99,8 +99,8 @@ extension LookAheadRateControl {
   /// Whether what quiet content saves is spread over the content to come: where the end of the
   /// stream is not known, or hard limits keep it from being made up for later.
   ///
-  /// A file at an average rate has neither. It plans for the time that is left, and is encoded again
-  /// where that misses the rate; its worst second would be up to 0.8 dB worse.
+  /// A file at an average rate has neither. It plans for the time that is left, and is encoded
+  /// again where that misses the rate; its worst second would be up to 0.8 dB worse.
   var spreadsSavings: Bool { secondsLeft == nil || !limits.isEmpty }
 
   /// Whether the pictures of the look-ahead have little residual, so that they say little of what

@@ -59,8 +59,8 @@ extension LookAheadRateControl {
   }
 
   /// The most seconds of the bit rate that are saved up, where that is more than half of what was
-  /// coded: in a stream with hard limits whose end is known, so that they can be used up by then, and
-  /// in others.
+  /// coded: in a stream with hard limits whose end is known, so that they can be used up by then,
+  /// and in others.
   private static let longestSaving = (knownEnd: 10.0, usual: 2.0)
 
   /// Corrects the time after the last picture has been shown longer than it was expected to be.

@@ -80,8 +80,8 @@ enum EncoderCatalogue {
   }
 
   /// Puts the encoders that read a pixel format as it is before those for which it would be
-  /// converted, so that a session for pictures of 10 bits does not lose two of them. The order stays
-  /// where all of them read the format, or none.
+  /// converted, so that a session for pictures of 10 bits does not lose two of them. The order
+  /// stays where all of them read the format, or none.
   /// - Parameters:
   ///   - encoders: The encoders, the preferred first.
   ///   - pixelFormat: The pixel format of the session's source attributes; nil if they name none.

@@ -2,8 +2,8 @@
 import AVFoundation
 import OSLog
 
-// A player of movies that lie scrambled in an archive: `Archive MOVIE`. The asset's URL has a scheme of its own, and a
-// resource loader's delegate gives the bytes.
+// A player of movies that lie scrambled in an archive: `Archive MOVIE`. The asset's URL has a
+// scheme of its own, and a resource loader's delegate gives the bytes.
 
 private let log = Logger(subsystem: "org.example.archive", category: "loader")
 

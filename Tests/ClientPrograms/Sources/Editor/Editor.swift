@@ -4,8 +4,8 @@ import CoreMedia
 import CoreVideo
 import Foundation
 
-// An editor: `Editor MOVIE FOLDER` cuts a movie, fades sound, draws with a compositor of its own, writes metadata and
-// alternatives, and reads all of it back.
+// An editor: `Editor MOVIE FOLDER` cuts a movie, fades sound, draws with a compositor of its own,
+// writes metadata and alternatives, and reads all of it back.
 
 struct Failure: Error { let text: String }
 

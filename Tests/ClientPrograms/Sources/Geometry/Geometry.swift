@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// A module that knows nothing of video: it imports Foundation alone, and hands numbers on in dictionaries.
+// A module that knows nothing of video: it imports Foundation alone, and hands numbers on in
+// dictionaries.
 
 public struct Geometry {
   public var size: CGSize

@@ -10,7 +10,8 @@ private final class FrameCounter: @unchecked Sendable {
   var next = 0
 }
 
-/// A movie with pictures, written through the pixel buffer adaptor with `requestMediaDataWhenReady`.
+/// A movie with pictures, written through the pixel buffer adaptor with
+/// `requestMediaDataWhenReady`.
 func writeMovie(_ url: URL, frames: Int) {
   do {
     let writer = try AVAssetWriter(outputURL: url, fileType: .mov)

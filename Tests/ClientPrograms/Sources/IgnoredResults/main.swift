@@ -3,8 +3,8 @@ import AVFoundation
 import Foundation
 import VideoToolbox
 
-// C functions and Objective-C methods may be called for their effect alone: Apple's importer lets a program drop
-// what they return, without a warning. Programs do that everywhere.
+// C functions and Objective-C methods may be called for their effect alone: Apple's importer lets a
+// program drop what they return, without a warning. Programs do that everywhere.
 
 var buffer: CVPixelBuffer?
 CVPixelBufferCreate(kCFAllocatorDefault, 64, 64, kCVPixelFormatType_32BGRA, nil, &buffer)

@@ -4,8 +4,8 @@ import CoreMedia
 import CoreVideo
 import VideoToolbox
 
-// The newer Swift types: `ModernSwift MOVIE FOLDER` copies a movie, draws one, and reads it back, with async functions
-// only and without a pixel buffer that two own.
+// The newer Swift types: `ModernSwift MOVIE FOLDER` copies a movie, draws one, and reads it back,
+// with async functions only and without a pixel buffer that two own.
 
 struct Failure: Error { let text: String }
 

@@ -3,7 +3,8 @@ import CodecInterface
 import Foundation
 import VideoToolbox
 
-// A program with a codec of its own: uncompressed NV12, through the sessions that know nothing of it.
+// A program with a codec of its own: uncompressed NV12, through the sessions that know nothing of
+// it.
 
 let raw = CodecType(rawValue: 0x7261_7731)  // "raw1"
 
@@ -50,7 +51,8 @@ func registerRawEncoder() {
       }))
 }
 
-/// The same on a queue of its own, as a device would do it: frames come when they are ready, and nobody calls for them.
+/// The same on a queue of its own, as a device would do it: frames come when they are ready, and
+/// nobody calls for them.
 final class QueuedEncoder: VideoEncoder {
   private let queue = DispatchQueue(label: "org.example.device")
   private let base: RawEncoder

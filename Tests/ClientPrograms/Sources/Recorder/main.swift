@@ -5,8 +5,8 @@ import OSLog
 import VideoToolbox
 import os
 
-// A screen recorder in the shape that such programs have: settings out of geometry, a microphone's buffers as
-// AudioBufferLists, a lock, a log and signposts.
+// A screen recorder in the shape that such programs have: settings out of geometry, a microphone's
+// buffers as AudioBufferLists, a lock, a log and signposts.
 
 let logger = Logger(subsystem: "org.example.recorder", category: "main")
 let signposter = OSSignposter(logger: logger)

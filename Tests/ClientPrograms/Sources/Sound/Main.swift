@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorder's way of sound: captured PCM becomes AAC, as streaming libraries do it, and a file is made and read again.
-// Every import line is one of macOS, and the umbrella product brings them all.
+// A recorder's way of sound: captured PCM becomes AAC, as streaming libraries do it, and a file is
+// made and read again. Every import line is one of macOS, and the umbrella product brings them all.
 import AVFAudio
 import AVFoundation
 import AVKit

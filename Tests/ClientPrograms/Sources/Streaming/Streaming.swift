@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live streaming: frames arrive in real time, the session keeps to a rate, the sink writes as they come.
-// Usage: Streaming SOURCE DESTINATION [avc1|hvc1] [seconds]
+// Live streaming: frames arrive in real time, the session keeps to a rate, the sink writes as they
+// come. Usage: Streaming SOURCE DESTINATION [avc1|hvc1] [seconds]
 import AVFoundation
 import VideoToolbox
 

@@ -5,8 +5,8 @@ import Foundation
 import ImageIO
 import UniformTypeIdentifiers
 
-// Contact sheets: `Thumbnails MOVIE FOLDER` takes pictures out of a movie, draws them onto a sheet and writes it as PNG
-// and JPEG.
+// Contact sheets: `Thumbnails MOVIE FOLDER` takes pictures out of a movie, draws them onto a sheet
+// and writes it as PNG and JPEG.
 
 struct Failure: Error { let text: String }
 

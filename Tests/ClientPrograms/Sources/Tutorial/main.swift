@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of many a tutorial: a C-style callback with a refcon, frames drawn by hand into buffers of the
-// session's own pool, sample attachments read through CF functions, and Annex B written by hand.
-// Usage: Tutorial DESTINATION.264
+// The shape of many a tutorial: a C-style callback with a refcon, frames drawn by hand into buffers
+// of the session's own pool, sample attachments read through CF functions, and Annex B written by
+// hand. Usage: Tutorial DESTINATION.264
 import CoreMedia
 import CoreVideo
 import Foundation

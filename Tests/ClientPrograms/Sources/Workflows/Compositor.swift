@@ -3,7 +3,8 @@ import AVFoundation
 import CoreMedia
 import Foundation
 
-/// Pictures read as BGRA, drawn upon, and written again; then looked at by way of the image generator.
+/// Pictures read as BGRA, drawn upon, and written again; then looked at by way of the image
+/// generator.
 func composite(_ movie: URL, to destination: URL) async throws {
   let asset = AVURLAsset(url: movie)
   let track = try await asset.loadTracks(withMediaType: .video)[0]

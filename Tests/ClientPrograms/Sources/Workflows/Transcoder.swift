@@ -4,8 +4,8 @@ import CoreMedia
 import Foundation
 import VideoToolbox
 
-/// Compressed samples out of a reader, through a decoder, a scaler and an encoder with C callbacks, into a
-/// writer.
+/// Compressed samples out of a reader, through a decoder, a scaler and an encoder with C callbacks,
+/// into a writer.
 final class Transcoder: @unchecked Sendable {
   private var decompressionSession: VTDecompressionSession?
   private var compressionSession: VTCompressionSession?

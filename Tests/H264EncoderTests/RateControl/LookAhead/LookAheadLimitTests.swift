@@ -122,8 +122,8 @@ import Testing
     #expect(Self.fullest(free, frames: 30) > limits[0].bytes * 8)
   }
 
-  /// A bucket that allows no more than the limit fills at the rate while it is not full, and what a quiet picture then leaves
-  /// is lost: such a stream stayed a tenth to a fifth below its rate.
+  /// A bucket that allows no more than the limit fills at the rate while it is not full, and what a
+  /// quiet picture then leaves is lost: such a stream stayed a tenth to a fifth below its rate.
   @Test(
     "Where key frames are most of the bits, a limit leaves the average alone", arguments: [10, 20, 50],
     [10, 100])
@@ -147,9 +147,10 @@ import Testing
     let limited = try run { $0.dataRateLimits = [.init(bytes: rate * 6 / 8, seconds: 4)] }
     #expect(Self.fullest(limited, frames: 40) <= rate * 6)
     let error = Double(limited.bits) / Double(2 * keyFrames * rate) - 1
-    // What a limit would take away is below the rate. Ten key frames end up to 5 % above it, without a limit up to 6 %: the first
-    // ones are of a finer quality than the rate has for all, and the last few can not make up for that. A hundred do. What a
-    // limit leaves for the frames behind the look-ahead keeps ten key frames up to 3 % below the rate.
+    // What a limit would take away is below the rate. Ten key frames end up to 5 % above it,
+    // without a limit up to 6 %: the first ones are of a finer quality than the rate has for all,
+    // and the last few can not make up for that. A hundred do. What a limit leaves for the frames
+    // behind the look-ahead keeps ten key frames up to 3 % below the rate.
     #expect(error > (keyFrames > 10 ? -0.02 : -0.03) && error < (keyFrames > 10 ? 0.02 : 0.05), "\(error)")
     let bucket = try run {
       $0.lookAhead.buffer = .init(maximumRate: rate * 102 / 100, size: rate * 17 / 10)
@@ -244,7 +245,8 @@ import Testing
         } content: {
           Self.content($0)
         }
-        // Bits leave at a frame's decode time, and come in until that of the next (C.1), in the order of decoding.
+        // Bits leave at a frame's decode time, and come in until that of the next (C.1), in the
+        // order of decoding.
         let shown = (0...60).map { n in n == 0 ? 0 : (1...n).reduce(0) { $0 + times[$1 % times.count] } }
         var fullness = size * 0.9
         for (n, frame) in run.frames.enumerated() {

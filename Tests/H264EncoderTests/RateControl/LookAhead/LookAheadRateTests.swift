@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  /// As sessions end: frames are completed, and nobody says that no others follow. Only the length that is known tells.
+  /// As sessions end: frames are completed, and nobody says that no others follow. Only the length
+  /// that is known tells.
   @Test("The last pictures of a stream take what is left of its rate")
   func theLastPicturesOfAStreamTakeWhatIsLeftOfItsRate() throws {
     func errors(isKnown: Bool) throws -> [Double] {

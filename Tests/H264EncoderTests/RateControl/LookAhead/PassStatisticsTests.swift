@@ -69,7 +69,8 @@ import Testing
       damaged[at] ^= 0x41
       #expect(throws: H264EncoderError.self) { try PassStatistics(bytes: damaged) }
     }
-    // What nobody's encoder writes, under a checksum that is right: a picture's index, kind, bits, QP and duration.
+    // What nobody's encoder writes, under a checksum that is right: a picture's index, kind, bits,
+    // QP and duration.
     let fields: [(at: Int, bytes: [UInt8])] =
       [
         (0, [UInt8](repeating: 255, count: 8)), (0, [0, 0, 0, 0, 0, 1, 0, 0]),

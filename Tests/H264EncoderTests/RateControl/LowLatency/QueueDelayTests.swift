@@ -3,7 +3,8 @@ import Testing
 
 @testable import H264Encoder
 
-/// The promise of the rate control on pictures that are really coded: no frame waits longer than the bound.
+/// The promise of the rate control on pictures that are really coded: no frame waits longer than
+/// the bound.
 @Suite struct QueueDelayTests {
   private static let (width, height) = (320, 192)
 

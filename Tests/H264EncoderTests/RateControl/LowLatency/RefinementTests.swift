@@ -3,12 +3,14 @@ import Testing
 
 @testable import H264Encoder
 
-/// A picture that stands still is sent better and better; a picture that is only repeated is not taken for one.
+/// A picture that stands still is sent better and better; a picture that is only repeated is not
+/// taken for one.
 @Suite struct RefinementTests {
   private static let (width, height) = (320, 192)
   private static let rate = 300_000
 
-  /// Bits in frames' shares of the rate and QP of each frame, `source` saying which picture frame `n` shows.
+  /// Bits in frames' shares of the rate and QP of each frame, `source` saying which picture frame
+  /// `n` shows.
   private static func encode(_ count: Int, _ source: (Int) -> Int) throws -> [(bits: Double, qp: Double)] {
     var c = H264EncoderConfiguration(width: width, height: height)
     c.lowLatency.rateControl = .averageBitRate(rate)

@@ -3,11 +3,13 @@ import Testing
 
 @testable import H264Encoder
 
-/// A rate that is too low for the content makes all of the picture coarse, and lets none of it stand still.
+/// A rate that is too low for the content makes all of the picture coarse, and lets none of it
+/// stand still.
 @Suite("Starved pictures") struct StarvedRowsTests {
   private static let (width, height) = (320, 240)
 
-  /// Stripes that pass slowly, a box that crosses them, and black and white fields at the bottom that change.
+  /// Stripes that pass slowly, a box that crosses them, and black and white fields at the bottom
+  /// that change.
   private func luma(_ n: Int) -> [UInt8] {
     var samples = [UInt8](repeating: 0, count: Self.width * Self.height)
     for y in 0..<Self.height {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import H264Encoder
 
-/// A desktop that stands still keeps the link free, and a window that opens is sharp as soon as the link allows.
+/// A desktop that stands still keeps the link free, and a window that opens is sharp as soon as the
+/// link allows.
 @Suite struct StillReserveTests {
   private static let (width, height, frameRate, bound) = (640, 352, 60.0, 0.5)
 

@@ -83,7 +83,8 @@ import VideoBitstream
     return outcome
   }
 
-  /// The QP at which all parts together take the rate: what an encoder would choose that knows everything.
+  /// The QP at which all parts together take the rate: what an encoder would choose that knows
+  /// everything.
   private static func evenQP(_ parts: [Part], rate: Int) -> Double {
     let seconds = parts.reduce(0) { $0 + $1.seconds }
     var (low, high) = (0.0, 51.0)
@@ -126,12 +127,14 @@ import VideoBitstream
     let outcome = Self.simulate(parts, rate: rate)
     let seconds = parts.reduce(0) { $0 + $1.seconds }
     let error = outcome.bits / (Double(rate) * seconds) - 1
-    // What is left over while nothing takes it at any quality that is seen is not saved up for ever.
+    // What is left over while nothing takes it at any quality that is seen is not saved up for
+    // ever.
     let isEasy = parts.contains { $0.inter < 100 }
     #expect(error < 0.02 && error > (isEasy ? -0.1 : -0.02), "\(error) \(outcome.qps)")
     let even = Self.evenQP(parts, rate: rate)
     for (n, part) in parts.enumerated() where part.inter > 0 {
-      // Who does not know the future cannot do better than to give each part what comes in during it.
+      // Who does not know the future cannot do better than to give each part what comes in during
+      // it.
       let alone = Self.evenQP([part], rate: rate)
       #expect(
         outcome.qps[n] < max(even, alone) + 2, "part \(n): \(outcome.qps), even \(even), alone \(alone)")

@@ -3,8 +3,8 @@ import Testing
 
 @testable import VideoEncoding
 
-/// The controller against an encoder that is made up: what a picture takes follows from a truth that the controller's
-/// model only resembles.
+/// The controller against an encoder that is made up: what a picture takes follows from a truth
+/// that the controller's model only resembles.
 @Suite struct LowLatencyRateControlTests {
   /// A picture as the look sees it, and how far its bits are from what the model says.
   struct Picture {
@@ -41,8 +41,8 @@ import Testing
     return settings
   }
 
-  /// Bits of a row as the encoder under the row budget would make them: rows are alike, and a row six QP steps
-  /// coarser takes half.
+  /// Bits of a row as the encoder under the row budget would make them: rows are alike, and a row
+  /// six QP steps coarser takes half.
   static func run(
     _ pictures: [Picture], _ settings: LowLatencySettings,
     request: (Int) -> CodingRequest = { _ in CodingRequest() },

@@ -3,7 +3,8 @@ import Testing
 
 @testable import VideoEncoding
 
-/// What an easy scene leaves for a difficult one, and what a window of the even rate leaves for the pictures to come.
+/// What an easy scene leaves for a difficult one, and what a window of the even rate leaves for the
+/// pictures to come.
 @Suite struct SceneMinimumQPTests {
   @Test("An easy scene after a difficult one gets finer by and by, a still one at once")
   func anEasySceneAfterADifficultOneGetsFinerByAndBy() {
@@ -62,7 +63,8 @@ import Testing
     let room = line.evenRoom(keeping: 0.5)
     // The pictures of the next second at half their share, 2000 bits each.
     #expect(abs(room - (free - 50_000)) <= 2001, "\(room)")
-    // It is so: this picture takes all of that, the others their half, and the window is never beyond the rate.
+    // It is so: this picture takes all of that, the others their half, and the window is never
+    // beyond the rate.
     line.send(room)
     for _ in 0..<50 {
       line.drain(duration)

@@ -38,7 +38,8 @@ import VideoToolbox
   }
 
   /// The decoded luma of each frame.
-  /// - Parameter isMixed: whether the frames are of several streams, so that references may be missing.
+  /// - Parameter isMixed: whether the frames are of several streams, so that references may be
+  ///   missing.
   private static func pictures(
     _ samples: [CMSampleBuffer], _ codec: CMVideoCodecType, isMixed: Bool = false
   ) throws -> [Data] {

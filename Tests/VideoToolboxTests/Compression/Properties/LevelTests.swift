@@ -17,7 +17,8 @@ import VideoToolbox
     // Without emulation prevention: a 3 behind two zeros.
     var plain: [UInt8] = []
     for byte in set where !(byte == 3 && plain.suffix(2) == [0, 0]) { plain.append(byte) }
-    // Behind the header of two bytes, one with the sub-layers, one with the tier and ten with flags.
+    // Behind the header of two bytes, one with the sub-layers, one with the tier and ten with
+    // flags.
     return Int(plain[3 + 11]) / 3
   }
 
@@ -30,8 +31,9 @@ import VideoToolbox
     return properties
   }
 
-  /// Table A-1: 720p at 30 a second is level 3.1, whose MaxBR is 14,000 (times 1,250 in the High profile); 3.2 has 20,000,
-  /// 4.1 50,000. libx264 leaves room for twice the average, where it keeps to that itself.
+  /// Table A-1: 720p at 30 a second is level 3.1, whose MaxBR is 14,000 (times 1,250 in the High
+  /// profile); 3.2 has 20,000, 4.1 50,000. libx264 leaves room for twice the average, where it
+  /// keeps to that itself.
   @Test(
     "Levels of H.264 follow the average rate",
     arguments: [
@@ -76,7 +78,8 @@ import VideoToolbox
     #expect(samples.count == 8)
     #expect(try Self.level(samples.first, encoder) <= (encoder.isHEVC ? 41 : 32))
     let last = try Self.level(samples.last, encoder)
-    // 62.5 Mb/s of H.264's level 4.1; 100 of the high tier of HEVC's level 5, 60 of the main tier of 5.2.
+    // 62.5 Mb/s of H.264's level 4.1; 100 of the high tier of HEVC's level 5, 60 of the main tier
+    // of 5.2.
     #expect(last >= (encoder.isHEVC ? 50 : 41), "level \(last)")
   }
 

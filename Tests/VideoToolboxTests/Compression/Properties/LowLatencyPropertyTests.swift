@@ -74,7 +74,8 @@ import VideoToolbox
       kVTCompressionPropertyKey_EnableLTR, kOVTCompressionPropertyKey_IntraRefreshFrameCount,
       kOVTCompressionPropertyKey_WritesTemporalLayerPrefix,
     ] {
-      // For the switches it is true; layers with all frames in the lowest are none, which is so already.
+      // For the switches it is true; layers with all frames in the lowest are none, which is so
+      // already.
       #expect(
         VTSessionSetProperty(session, key: key, value: NSNumber(value: 0.5)) == kVTPropertyNotSupportedErr
           && VTSessionSetProperty(session, key: key, value: NSNumber(value: true))

@@ -256,8 +256,8 @@ import VideoToolbox
     #expect(streams.count == 1)
   }
 
-  /// What one quality takes at each effort, made comparable: six steps of the quantiser halve the bits and make the
-  /// squared error two and a half times as large.
+  /// What one quality takes at each effort, made comparable: six steps of the quantiser halve the
+  /// bits and make the squared error two and a half times as large.
   @Test(arguments: codecs) func effortDecidesOnWhatAQualityTakes(_ codec: CMVideoCodecType) throws {
     let clip = TestClip(width: 480, height: 272, noise: 3)
     func run(
@@ -290,7 +290,8 @@ import VideoToolbox
     let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
     #expect(Set(streams).count == streams.count)
     #expect(try run(realTime: true).cost > fast.cost)
-    // More effort looks at more reference frames. (The package's own encoder says so in each slice.)
+    // More effort looks at more reference frames. (The package's own encoder says so in each
+    // slice.)
     guard codec == kCMVideoCodecType_H264, usesX264 else { return }
     let references = try [faster, fast, usual, best].map {
       Self.references(inPPS: try #require($0.samples.first?.parameterSets.last))
@@ -401,7 +402,8 @@ import VideoToolbox
 
   // MARK: - Refusals
 
-  /// For every property that can be set: a value of a wrong type is refused, and leaves what was set before.
+  /// For every property that can be set: a value of a wrong type is refused, and leaves what was
+  /// set before.
   @Test(arguments: codecs) func valuesOfWrongTypesAreRefused(_ codec: CMVideoCodecType) throws {
     let session = try makeSession(codec)
     var supported: CFDictionary?

@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What the properties of rate control make of the sizes of frames, also when they change between two frames.
+/// What the properties of rate control make of the sizes of frames, also when they change between
+/// two frames.
 @Suite(.serialized) struct RatePropertyTests {
   static let codecs = [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC]
   static let clip = TestClip(noise: 16)
@@ -34,7 +35,8 @@ import VideoToolbox
   @Test(arguments: codecs) func qualityAndQuantizerLimitsDecideOnTheRate(_ codec: CMVideoCodecType) throws {
     let rates = try [0.2, 0.5, 0.8].map { try Self.rate(codec, [kVTCompressionPropertyKey_Quality: $0]) }
     #expect(rates[0] < rates[1] / 1.5 && rates[1] < rates[2] / 1.5)
-    // With room for 4 Mb/s, no quantiser below 40 leaves most of it unused; with 100 kb/s, none above 20 bursts it.
+    // With room for 4 Mb/s, no quantiser below 40 leaves most of it unused; with 100 kb/s, none
+    // above 20 bursts it.
     let coarse = try Self.rate(
       codec,
       [kVTCompressionPropertyKey_AverageBitRate: 4_000_000, kVTCompressionPropertyKey_MinAllowedFrameQP: 40])

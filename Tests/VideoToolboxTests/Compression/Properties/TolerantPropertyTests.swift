@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What Apple's sessions take although it is not quite what was meant, and what they refuse all the same.
+/// What Apple's sessions take although it is not quite what was meant, and what they refuse all the
+/// same.
 @Suite(.serialized) struct TolerantPropertyTests {
   static func lowLatency() throws -> VTCompressionSession {
     try makeSession(specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true])

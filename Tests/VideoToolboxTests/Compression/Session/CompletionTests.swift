@@ -100,7 +100,8 @@ import VideoToolbox
       #expect(collector.samples.count == index + 1)
     }
     #expect(collector.samples.indices.filter { collector.samples[$0].isSync } == [0, 30])
-    // The first key frame that is asked for keeps to it, since frames were completed before it; the second does not.
+    // The first key frame that is asked for keeps to it, since frames were completed before it; the
+    // second does not.
     for first in [45, 55] {
       _ = try encode(session, clip, count: 10, from: first, complete: false, into: collector) {
         $0 == first ? [kVTEncodeFrameOptionKey_ForceKeyFrame: true] : nil

@@ -13,7 +13,8 @@ import VideoToolbox
     let samples = try encode(session, clip, count: 60)
     #expect(samples.count == 60)
 
-    // Presentation times: those that went in, each once. Decode times: increasing, never after presentation.
+    // Presentation times: those that went in, each once. Decode times: increasing, never after
+    // presentation.
     #expect(samples.map(\.presentationTimeStamp).sorted() == (0..<60).map(clip.time))
     let decodeTimes = samples.map(\.decodeTimeStamp)
     #expect(decodeTimes.allSatisfy { $0.isNumeric })

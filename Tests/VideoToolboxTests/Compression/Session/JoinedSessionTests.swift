@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// Sessions whose frames are joined: what a buffer holds at their ends, and limits over all of them.
+/// Sessions whose frames are joined: what a buffer holds at their ends, and limits over all of
+/// them.
 @Suite(.serialized) struct JoinedSessionTests {
   private static let own = "org.openvideotoolbox.videoencoder.h264"
 

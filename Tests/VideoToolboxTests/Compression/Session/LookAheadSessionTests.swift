@@ -66,7 +66,8 @@ import VideoToolbox
     for sample in partial {
       #expect(sample.flag(kCMSampleAttachmentKey_NotSync) == true)
       #expect(sample.flag(kCMSampleAttachmentKey_DependsOnOthers) == false)
-      // A recovery point (6) without frames to wait for, in a message of one byte, and no IDR slice (5).
+      // A recovery point (6) without frames to wait for, in a message of one byte, and no IDR slice
+      // (5).
       #expect(sample.nalUnits.contains { $0.prefix(3) == [6, 6, 1] && $0.count > 3 && $0[3] & 0x80 != 0 })
       #expect(sample.nalUnits.allSatisfy { $0[0] & 31 != 5 })
     }
@@ -139,7 +140,8 @@ import VideoToolbox
     let stream = annexB(samples)
     let probe = try StreamProbe(stream)
     #expect(probe.errors.isEmpty, "\(probe.errors)")
-    // What ffmpeg reads in it: one description of the buffer, one period a key frame, a time for each frame.
+    // What ffmpeg reads in it: one description of the buffer, one period a key frame, a time for
+    // each frame.
     let traced = try StreamProbe.trace(stream)
     let keyFrames = probe.keyFrames.count
     func count(_ name: String) -> Int { traced.count { $0.contains(name) } }

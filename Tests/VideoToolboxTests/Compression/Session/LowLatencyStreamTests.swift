@@ -29,7 +29,8 @@ import VideoToolbox
       #expect(prefix[0] & 31 == 14 && prefix[1] & 0x80 != 0, "a prefix with the extension of scalable coding")
       #expect(prefix[0] >> 5 == slice[0] >> 5, "nal_ref_idc is that of the slice")
       let layer = (sample.firstAttachments[kOVTSampleAttachmentKey_TemporalLayer] as? NSNumber)?.intValue ?? 0
-      // After idr_flag and priority_id: no_inter_layer_pred_flag, dependency_id, quality_id; then temporal_id.
+      // After idr_flag and priority_id: no_inter_layer_pred_flag, dependency_id, quality_id; then
+      // temporal_id.
       #expect(Int(prefix[3] >> 5) == layer)
       #expect((prefix[1] >> 6) & 1 == (sample.isSync ? 1 : 0), "idr_flag")
       // discardable_flag

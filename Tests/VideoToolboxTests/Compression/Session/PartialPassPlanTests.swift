@@ -23,7 +23,8 @@ import Testing
   private let end = CMTime(value: 50, timescale: 10)
 
   @Test func bitsAreGivenUpWhereQualityIsHighest() {
-    // 70,000 bits, 66,500 wanted: 5,000 more could come from the second group alone, but one can lose a quarter only.
+    // 70,000 bits, 66,500 wanted: 5,000 more could come from the second group alone, but one can
+    // lose a quarter only.
     let parts = PartialPassPlan.parts(frames(groups), end: end, rate: 13300)
     #expect(parts.map(\.frames) == [10..<20])
     #expect(parts.map(\.bits) == [16500])
@@ -57,7 +58,8 @@ import Testing
   }
 
   @Test func noPartIsChosenWithoutBenefit() {
-    // In turn: the rate is within the tolerance; the deviation exceeds a quarter of the bits; the QP is already minimal.
+    // In turn: the rate is within the tolerance; the deviation exceeds a quarter of the bits; the
+    // QP is already minimal.
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 14050).isEmpty)
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 9000).isEmpty)
     let finest = frames(groups.map { ($0.0, 2) })

@@ -10,7 +10,8 @@ import Testing
   private static let clip = TestClip(width: 160, height: 96, noise: 12, cutEvery: 40)
   private static let count = 150
 
-  /// A session after its second pass, whose rate the program then wants to be another: so the pass has missed it.
+  /// A session after its second pass, whose rate the program then wants to be another: so the pass
+  /// has missed it.
   private struct Passes {
     let session: VTCompressionSession
     let storage: VTMultiPassStorage
@@ -120,7 +121,8 @@ import Testing
     #expect(before.filter { !isIn($0) }.map(\.bytes) == after.filter { !isIn($0) }.map(\.bytes))
     #expect(before.filter(isIn).map(\.bytes) != after.filter(isIn).map(\.bytes))
     #expect(before.map(decodeTime) == after.map(decodeTime))
-    // Each group has about what it was to have: it changed by a quarter at most, and a bit for the model's faults.
+    // Each group has about what it was to have: it changed by a quarter at most, and a bit for the
+    // model's faults.
     for group in stride(from: 0, to: Self.count, by: 30) {
       func bits(_ samples: [CMSampleBuffer]) -> Double {
         let own = samples.filter {

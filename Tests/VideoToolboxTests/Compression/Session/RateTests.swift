@@ -51,8 +51,9 @@ import VideoToolbox
       )
       #expect(Double(maximum) <= limits[i])
     }
-    // Where the limit leaves room, the average is what was asked for. Under a tight one the libraries' buffer models
-    // are careful: libx264's uses some 70 % of the rate at which its buffer fills, whatever it is set to.
+    // Where the limit leaves room, the average is what was asked for. Under a tight one the
+    // libraries' buffer models are careful: libx264's uses some 70 % of the rate at which its
+    // buffer fills, whatever it is set to.
     #expect(measure.bitRate > (shape[0] > 1.4 ? 0.95 : 0.5) * rate)
     #expect(measure.bitRate < 1.05 * rate)
   }

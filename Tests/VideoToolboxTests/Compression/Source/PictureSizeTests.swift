@@ -7,7 +7,8 @@ import VideoToolbox
 import X264Codec
 import X265Codec
 
-/// Pictures of sizes that 4:2:0 or a macroblock does not divide: enlarged for the encoder, cropped by the parameter sets.
+/// Pictures of sizes that 4:2:0 or a macroblock does not divide: enlarged for the encoder, cropped
+/// by the parameter sets.
 @Suite(.enabled(if: StreamProbe.isAvailable)) struct PictureSizeTests {
   /// An encoder, by its id, and its codec.
   struct Encoder: Sendable, CustomTestStringConvertible {
@@ -104,8 +105,8 @@ import X265Codec
 
   @Test("All sizes from 1x1 to 64x64 decode to their picture in the next even size")
   func allSizesTo64x64DecodeToTheirPicture() throws {
-    // The largest comes first: libavcodec takes the size that its caller found first for that of all pictures that are no
-    // smaller and have as many macroblocks.
+    // The largest comes first: libavcodec takes the size that its caller found first for that of
+    // all pictures that are no smaller and have as many macroblocks.
     let sides = (1...64).reversed()
     try expectDecoded(.own, sides.flatMap { width in sides.map { (width, $0) } })
   }
