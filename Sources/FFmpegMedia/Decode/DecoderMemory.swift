@@ -23,7 +23,7 @@ final class DecoderMemory: @unchecked Sendable {
   /// The frames that libavcodec has begun since `startCapture()`.
   private let captured = Mutex(Captured())
 
-  /// AllocationResult after a picture was made and before it is used. It only shows thread
+  /// Taken after a picture was made and before it is used. It only shows thread
   /// sanitizers the order that libavcodec's threads keep, by means that sanitizers do not see.
   private let handOver = Lock()
 

@@ -124,6 +124,8 @@ package final class Demuxer: @unchecked Sendable {
     let reader = io?.reader ?? (url.isLocalFile ? LocalFileReader(path: Demuxer.path(url)) : nil)
     metadata = dictionaryEntries(context.pointee.metadata)
     selected = Set(0..<Int(context.pointee.nb_streams))
+    let tracks = formatName.hasPrefix("matroska") ? reader.map { MatroskaTracks($0) } : nil
+    if tracks != nil { Demuxer.discardGuessedDurations(context) }
     let length = context.pointee.duration
     let begin = context.pointee.start_time == ovt_av_nopts_value() ? 0 : context.pointee.start_time
     var end = length > 0 ? begin.addingClamped(length) : nil
@@ -131,17 +133,16 @@ package final class Demuxer: @unchecked Sendable {
       end = Demuxer.endOfMatroska(
         url, access, source: opened.source, begin: begin, length: length, interruption: interruption)
     }
-    if formatName.hasPrefix("matroska"), end == nil, !isLive, let reader,
-      let base = Demuxer.streams(of: context).first?.pointee.time_base,
-      let ticks = MatroskaEnd.ticks(reader)
-    {
-      end = av_rescale_q(ticks, base, AVRational(num: 1, den: 1_000_000))
+    if end == nil, !isLive, let reader, let tracks {
+      end = MatroskaEnd.ticks(reader, interruption: interruption).map {
+        av_rescale($0, tracks.timestampScale, 1000)
+      }
     }
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
     if formatName.hasPrefix("mov") {
       found = found.map { $0.edited(boxes.edits[$0.trackID]).described(boxes) }
     } else if let reader {
-      if formatName.hasPrefix("matroska") { found = MatroskaTracks(reader).describe(found) }
+      if let tracks { found = tracks.describe(found) }
       if formatName == "mpegts" { found = scrambling.mark(found) }
     }
 

@@ -4,7 +4,7 @@ import CFFmpeg
 import Foundation
 
 /// Properties of a Matroska file's tracks that libavformat does not expose (RFC 9559, 5.1.4):
-/// encryption without a key identifier, and cropping.
+/// encryption without a key identifier, and cropping; and the unit of its times.
 struct MatroskaTracks {
   fileprivate struct Track {
     var type = 0
@@ -18,6 +18,8 @@ struct MatroskaTracks {
     static let header: UInt64 = 0x1A45_DFA3
     static let segment: UInt64 = 0x1853_8067
     static let cluster: UInt64 = 0x1F43_B675
+    static let info: UInt64 = 0x1549_A966
+    static let timestampScale: UInt64 = 0x2AD7B1
     static let tracks: UInt64 = 0x1654_AE6B
     static let seekHead: UInt64 = 0x114D_9B74
     static let seek: UInt64 = 0x4DBB
@@ -38,6 +40,8 @@ struct MatroskaTracks {
 
   private let bytes: ByteWindow
   private var tracks: [Track] = []
+  /// The nanoseconds of a tick of the segment (RFC 9559, 5.1.2.9).
+  private(set) var timestampScale: Int64 = 1_000_000
   /// Elements that may still be parsed, which bounds the work for a malicious file.
   private var budget = 1 << 14
 
@@ -59,6 +63,14 @@ struct MatroskaTracks {
     var lists: [Range<Int64>] = []
     forEach(in: segment) { reader, id, body in
       if id == ID.seekHead { lists.append(body) }
+      if id == ID.info {
+        reader.forEach(in: body) { reader, id, body in
+          if id == ID.timestampScale, let scale = reader.integer(body), scale > 0 {
+            reader.timestampScale = Int64(clamping: scale)
+          }
+          return true
+        }
+      }
       if id == ID.tracks {
         isFound = true
         reader.forEach(in: body) { $0.readEntry($1, $2) }

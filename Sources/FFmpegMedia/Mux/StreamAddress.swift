@@ -136,10 +136,15 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
       return String(pair[pair.index(after: equals)...])
     }
     secrets += (user ?? "").split(separator: ":").map(String.init)
+    // A short component of the path that consists of letters may be an ordinary word.
+    let words = Set(components.map(String.init).filter(Self.isOrdinary)).subtracting(
+      [user ?? ""] + (user ?? "").split(separator: ":").map(String.init))
     // Longer ones first, since they may contain the others.
     for secret in Set(secrets).sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
       for form in Set([secret, secret.removingPercentEncoding ?? secret]) where form.utf8.count > 2 {
-        text = Self.replacing(form, in: text)
+        text =
+          words.contains(form)
+          ? Self.replacingWords(form, in: text) : text.replacingOccurrences(of: form, with: "***")
       }
     }
     return text
@@ -151,19 +156,29 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     "pbkeylen", "transtype", "ttl", "rtsp_transport", "connect_timeout", "buffer_size", "fifo_size",
   ]
 
-  /// Replaces a secret wherever it occurs. One of letters alone may be an ordinary word or a part
-  /// of one, such as "live" in "delivered", and is replaced only where it is a word of its own.
-  private static func replacing(_ secret: String, in text: String) -> String {
-    func isLetter(_ byte: UInt8) -> Bool { isalpha(Int32(byte)) != 0 }
-    guard secret.utf8.allSatisfy(isLetter) else { return text.replacingOccurrences(of: secret, with: "***") }
-    var (result, rest) = ("", text[...])
-    while let found = rest.range(of: secret) {
-      let before = (result + rest[..<found.lowerBound]).utf8.last
-      let after = rest[found.upperBound...].utf8.first
-      result += rest[..<found.lowerBound]
-      result += (before.map(isLetter) ?? false) || (after.map(isLetter) ?? false) ? secret : "***"
-      rest = rest[found.upperBound...]
+  /// Whether a component of a path may be a word, or a part of one, such as "live" in "delivered".
+  private static func isOrdinary(_ component: String) -> Bool {
+    component.utf8.count < 8 && component.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+  }
+
+  /// Replaces a word of lowercase letters where it is no part of a longer one.
+  private static func replacingWords(_ word: String, in text: String) -> String {
+    let (bytes, word) = (Array(text.utf8), Array(word.utf8))
+    func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) }
+    var result: [UInt8] = []
+    var at = 0
+    while at < bytes.count {
+      let end = at + word.count
+      if bytes[at...].starts(with: word), at == 0 || !isLetter(bytes[at - 1]),
+        end == bytes.count || !isLetter(bytes[end])
+      {
+        result += Array("***".utf8)
+        at = end
+      } else {
+        result.append(bytes[at])
+        at += 1
+      }
     }
-    return result + rest
+    return String(decoding: result, as: UTF8.self)
   }
 }

@@ -19,6 +19,7 @@ extension ArgumentVisibility {
   /// - Parameter subcommand: the name of the subcommand.
   static func refused(by subcommand: String) -> ArgumentVisibility {
     // Help comes by "vtencode split --help" and by "vtencode help split".
-    CommandLine.arguments.dropFirst().prefix(2).contains(subcommand) ? .private : .default
+    let words = CommandLine.arguments.dropFirst()
+    return (words.first == "help" ? words.dropFirst().first : words.first) == subcommand ? .private : .default
   }
 }

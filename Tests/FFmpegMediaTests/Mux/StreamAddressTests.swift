@@ -42,6 +42,15 @@ import Testing
       try #require(StreamAddress("rtmp://h/app/aaa")).redacted("aaa baaa aaab aaaaaa aaa")
         == "*** baaa aaab aaaaaa ***")
     #expect(try #require(StreamAddress("rtmp://h/app/k3y")).redacted("xk3yx") == "x***x")
+    // What is long, has capitals or is no part of the path is a secret wherever it occurs.
+    for (url, secret) in [
+      ("rtmp://h/app/FooBar", "x%2FFooBar"), ("rtmp://h/app/secretkey", "publishsecretkey"),
+      ("rtmp://anna:hunter@h/app/key", "hunterhunter"), ("srt://h:1?passphrase=abcdef", "xabcdefx"),
+    ] {
+      let text = try #require(StreamAddress(url)).redacted(secret)
+      #expect(text.contains("***") && !text.contains("FooBar") && !text.contains("secretkey"), "\(text)")
+      #expect(!text.contains("hunter") && !text.contains("abcdef"), "\(text)")
+    }
   }
 
   @Test(

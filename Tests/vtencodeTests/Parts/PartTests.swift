@@ -184,7 +184,7 @@ import Testing
   @Test func aStoppedSegmentIsNone() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 24, size: "640x480")
-    _ = try split(folder, "--bitrate", "800k", "--effort", "2", "--segments", "2")
+    _ = try split(folder, "--bitrate", "800k", "--segments", "2")
     for signal in [SIGINT, SIGKILL] {
       let run = try CommandLine.run(
         CommandLine.vtencode,
