@@ -6,50 +6,11 @@ import RealTimeTransport
 ///
 /// The rate follows the peer's feedback about each packet (transport-wide congestion control), by
 /// the controller that calls use. A peer without it sends estimates (REMB) or reports of losses:
-/// the rate is then the lower one of both (draft-ietf-rmcat-gcc-02, 6). Lost packets are sent
-/// again, within ``RepairBudget``. What is lost nevertheless takes a key frame: browsers discard
-/// frames after a loss up to a key frame, so that no other frame would help them.
+/// the rate is then the lower one of both (draft-ietf-rmcat-gcc-02, 6). Lost packets are sent again,
+/// within ``RepairBudget``. What is lost nevertheless takes a key frame: browsers discard frames
+/// after a loss up to a key frame, so that no other frame would help them. A peer without feedback
+/// about each packet is made to ask again, by a ``RequestProbe``, since its requests get lost too.
 public struct VideoSender: Sendable {
-  public struct Configuration: Sendable {
-    public var source: UInt32
-    public var payloadType: UInt8
-    /// The source and the payload type of retransmissions; nil if the peer does not know them: the
-    /// same packets are then sent again.
-    public var repairSource: UInt32?
-    public var repairType: UInt8?
-    public var extensions = ExtensionIdentifiers()
-    /// The media description's name, for the peers that want it in packets.
-    public var mid: String?
-    public var hasTransportFeedback: Bool { extensions.transportSequence != nil }
-    /// Whether the peer asks for lost packets.
-    public var retransmits = true
-    public var packetSize = 1200
-    public var rates = CongestionController.Limits()
-    public var clock = MediaClock.simulated
-    public var name = "vtencode"
-
-    public init(source: UInt32, payloadType: UInt8) {
-      self.source = source
-      self.payloadType = payloadType
-    }
-  }
-
-  /// The numbers of what was sent so far.
-  public struct Counts: Equatable, Sendable {
-    public var frames = 0
-    public var keyFrames = 0
-    public var packets = 0
-    public var bytes = 0
-    public var resentPackets = 0
-    public var resentBytes = 0
-    /// The number of requests for a key frame.
-    public var requests = 0
-    /// The number of packets that were asked for beyond the budget.
-    public var ignoredRequests = 0
-
-    public init() {}
-  }
-
   private static let reportInterval = 1.0
   /// The losses from which an answer to a request goes twice, the time between both, and the
   /// largest number of packets of such an answer: some peers ask for a packet only once.
@@ -74,6 +35,7 @@ public struct VideoSender: Sendable {
   private var resent = RecentBits()
   /// The sequence numbers of packets to send once more, and when.
   private var copies: [(due: Double, number: UInt16)] = []
+  private var probe = RequestProbe()
   private var lastKeyFrame = -Double.infinity
   private var outgoing: [(bytes: [UInt8], isControl: Bool)] = []
   /// Whether the next frame has to be a key frame.
@@ -177,20 +139,39 @@ public struct VideoSender: Sendable {
       lastKeyFrame = time
       wantsKeyFrame = false
     }
-    let payloads = packetiser.payloads(of: units)
-    for (index, payload) in payloads.enumerated() {
-      var packet = RTPPacket(
-        payloadType: configuration.payloadType, sequenceNumber: sequence,
-        timestamp: MediaClock.rtpTime(at: captured, offset: timestampOffset), source: configuration.source,
-        payload: payload)
-      packet.marker = index == payloads.count - 1
-      sequence &+= 1
-      octets &+= UInt32(payload.count)
+    for var packet in packets(of: units, captured: captured, at: time) {
+      octets &+= UInt32(packet.payload.count)
       counts.packets += 1
       counts.bytes += send(&packet, media: packet.sequenceNumber, at: time)
       if configuration.retransmits { kept.keep(packet, at: time) }
     }
     unanswered = unanswered ?? time
+  }
+
+  /// The packets of a frame, in the order in which they go: their numbers' order, unless the peer
+  /// has to find a gap.
+  private mutating func packets(of units: [[UInt8]], captured: Double, at time: Double) -> [RTPPacket] {
+    var payloads = packetiser.payloads(of: units)
+    let probes = configuration.retransmits && !configuration.hasTransportFeedback && probe.isActive(at: time)
+    if probes, payloads.count == 1 {
+      // Two can change places.
+      let half = FramePacketiser(maximumPayload: payloads[0].count / 2 + 4)
+      payloads = half.payloads(of: units)
+    }
+    var packets = payloads.map { payload in
+      defer { sequence &+= 1 }
+      return RTPPacket(
+        payloadType: configuration.payloadType, sequenceNumber: sequence,
+        timestamp: MediaClock.rtpTime(at: captured, offset: timestampOffset), source: configuration.source,
+        payload: payload)
+    }
+    guard !packets.isEmpty else { return [] }
+    packets[packets.count - 1].marker = true
+    if probes, packets.count > 1 {
+      packets.swapAt(0, 1)
+      probe.noteLate(packets[1].sequenceNumber, at: time)
+    }
+    return packets
   }
 
   /// Adds the header extensions and sends a packet.
@@ -254,6 +235,9 @@ public struct VideoSender: Sendable {
 
   private mutating func sendAgain(_ numbers: [UInt16], at time: Double) {
     guard configuration.retransmits else { return }
+    let numbers = numbers.filter { !probe.explains($0, roundTrip: roundTrip, at: time) }
+    guard !numbers.isEmpty else { return }
+    probe.noteLoss(at: time)
     let rate = wholeRate
     let pause = max(min(roundTrip ?? 0.02, 0.5) * 0.9, 0.005)
     let packets = take(numbers, interval: pause, rate: rate, at: time)
