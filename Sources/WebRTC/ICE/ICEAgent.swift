@@ -6,7 +6,7 @@
 ///
 /// It is a full agent, or a lite one that answers checks and makes none (RFC 8445, 2.5). The whole
 /// session is one component, since everything is bundled, and RTP and RTCP share a port. There is
-/// one socket for each family of addresses, bound to all of the machine's, so that the system's
+/// one port for each family of addresses, bound to all of the machine's, so that the system's
 /// routes choose the local address of a pair. Candidates that come later are added as they come
 /// (RFC 8838).
 public struct ICEAgent: Sendable {

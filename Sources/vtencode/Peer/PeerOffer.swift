@@ -9,14 +9,16 @@ struct PeerOffer {
   var description: PeerDescription
 
   /// - Parameters:
-  ///   - port: the port of the socket, which is bound to all IPv4 addresses.
+  ///   - socket: the socket, which is bound to all addresses.
   ///   - server: the server.
   ///   - stun: the STUN server's address; nil for none.
   ///   - media: what is offered, the pictures first.
   /// - Throws: a `Failure` if this machine has no address, or no OpenSSL that serves.
-  init(port: Int, server: SignallingURL, stun: SocketAddress?, media: [PeerDescription.Media]) throws {
-    let candidates = PeerAddresses.candidates(port: port, takesLoopback: server.isLocal)
-    guard !candidates.isEmpty else { throw Failure("this machine has no IPv4 address to offer") }
+  init(
+    _ socket: DatagramSocket, server: SignallingURL, stun: SocketAddress?, media: [PeerDescription.Media]
+  ) throws {
+    let candidates = PeerAddresses.candidates(socket, takesLoopback: server.isLocal)
+    guard !candidates.isEmpty else { throw Failure("this machine has no address to offer") }
     let identity: DTLSIdentity
     do { identity = try DTLSIdentity() } catch {
       throw Failure("this machine's OpenSSL cannot make a certificate")

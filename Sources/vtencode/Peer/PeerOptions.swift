@@ -42,15 +42,9 @@ struct StunOption: ParsableArguments {
     }
   }
 
-  /// The server's address.
-  /// - Throws: a `Failure` if there is no such host, or it has no IPv4 address.
-  func resolve() throws -> SocketAddress? {
-    guard let address = try stun?.resolve() else { return nil }
-    guard address.protocol == .inet else {
-      throw Failure("\(address.text) is an IPv6 address; WebRTC uses IPv4 here", status: 64)
-    }
-    return address
-  }
+  /// The server's address. One of IPv4 is preferred, as it is IPv4 that is translated.
+  /// - Throws: a `Failure` if there is no such host.
+  func resolve() throws -> SocketAddress? { try stun?.resolve(prefersIPv4: true) }
 }
 
 extension SignallingURL {

@@ -107,12 +107,15 @@ struct SignallingClient: Sendable {
     do {
       return try exchange.wait(Self.timeout + 5)
     } catch let error as URLError {
-      throw Failure("cannot reach \(server.place): \(Self.reason(error))")
+      throw Failure("cannot reach \(server.place): \(reason(error))")
     }
   }
 
-  private static func reason(_ error: URLError) -> String {
+  private func reason(_ error: URLError) -> String {
     switch error.code {
+    // Repaired in Foundation by swift-corelibs-foundation's change 5498.
+    case .badURL where server.url.host?.contains(":") == true:
+      "this version of Foundation takes no IPv6 address in a URL; give the server's name"
     case .cannotFindHost, .dnsLookupFailed: "there is no such host"
     case .cannotConnectToHost: "nobody listens there"
     case .timedOut: "it does not answer"

@@ -58,8 +58,7 @@ final class WhepRun: @unchecked Sendable {
       speaker?.stop()
       if seen == nil { seen = screen?.close() }
     }
-    let socket = try DatagramSocket(SocketAddress(ipAddress: "0.0.0.0", port: 0)) {
-      [inbox] path, bytes, time in
+    let socket = try DatagramSocket.atAllAddresses { [inbox] path, bytes, time in
       inbox.enqueue(.init(path: path, bytes: bytes, time: time))
     }
     defer { socket.close() }
@@ -70,7 +69,7 @@ final class WhepRun: @unchecked Sendable {
     ]
     let audio = settings.takesSound ? [SoundNegotiation.media(.receiveOnly)] : []
     var offer = try PeerOffer(
-      port: socket.port, server: server, stun: settings.stun,
+      socket, server: server, stun: settings.stun,
       media: [VideoNegotiation.media(.receiveOnly, profiles: profiles)] + audio)
     let transport = offer.transport
     let gathered = SessionTime.now + 3
@@ -190,8 +189,7 @@ final class WhepRun: @unchecked Sendable {
 
   private func flush(_ transport: PeerTransport, _ socket: DatagramSocket) {
     for (bytes, to) in transport.takeOutgoing() {
-      guard let address = to.socketAddress else { continue }
-      socket.send([bytes], to: DatagramPath(remote: address))
+      if let path = socket.path(to: to) { socket.send([bytes], to: path) }
     }
   }
 

@@ -56,8 +56,7 @@ final class WhipRun: @unchecked Sendable {
   }
 
   func run() throws -> SummaryTable {
-    let socket = try DatagramSocket(SocketAddress(ipAddress: "0.0.0.0", port: 0)) {
-      [weak self] path, bytes, time in
+    let socket = try DatagramSocket.atAllAddresses { [weak self] path, bytes, time in
       guard let address = TransportAddress(path.remote) else { return }
       self?.receive(bytes, from: address, at: time)
     }
@@ -70,7 +69,7 @@ final class WhipRun: @unchecked Sendable {
       source: ssrc, repairSource: ssrc &+ 1)
     let audio = sound.map { _ in SoundNegotiation.media(.sendOnly, source: ssrc &+ 2) }
     var offer = try PeerOffer(
-      port: socket.port, server: client.server, stun: stun, media: [video] + (audio.map { [$0] } ?? []))
+      socket, server: client.server, stun: stun, media: [video] + (audio.map { [$0] } ?? []))
     lock.withLock { transport = offer.transport }
     socket.every(milliseconds: 5) { [weak self] in self?.poll() }
     _ = wait(for: 3) { offer.transport.ice.isGatheringComplete }
@@ -243,7 +242,7 @@ final class WhipRun: @unchecked Sendable {
         transport.send(bytes, isControl: isControl, at: SessionTime.now)
       }
       for (bytes, to) in transport.takeOutgoing() {
-        if let address = to.socketAddress { socket?.enqueue(bytes, to: DatagramPath(remote: address)) }
+        if let path = socket?.path(to: to) { socket?.enqueue(bytes, to: path) }
       }
       return socket
     }

@@ -151,8 +151,9 @@ struct ReceiveRecordingOptions: ParsableArguments {
 struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The port to listen on; with an address before it, on that address. (default address: 127.0.0.1; with "
-        + "a key or --insecure, all addresses of the machine)",
+      "The port to listen on; with an address before it, on that address, such as [::1]:5004, or [::]:5004 for "
+        + "all addresses of IPv4 and IPv6. (default address: 127.0.0.1; with a key or --insecure, all IPv4 "
+        + "addresses of the machine)",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var listen: Endpoint?
 

@@ -23,7 +23,8 @@ struct Serve: AsyncParsableCommand {
   @Option(
     name: [.customShort("p"), .customLong("port")],
     help: ArgumentHelp(
-      "The port, on this machine alone; with an address before it (0.0.0.0:8080) other machines reach it.",
+      "The port, on this machine alone; with an address before it (0.0.0.0:8080, with IPv6 "
+        + "[::]:8080) other machines reach it.",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var port = Endpoint(host: nil, port: 8080)
 

@@ -173,7 +173,7 @@ private final class WebPeer: @unchecked Sendable {
     {
       candidates = [ICECandidate(.host, bound)]
     } else {
-      candidates = PeerAddresses.candidates(port: socket.port, takesLoopback: true)
+      candidates = PeerAddresses.candidates(socket, takesLoopback: true)
     }
     var configuration = ICEAgent.Configuration(isControlling: false, candidates: candidates)
     configuration.isLite = true
@@ -300,7 +300,7 @@ private final class WebPeer: @unchecked Sendable {
         transport.send(bytes, isControl: isControl, at: SessionTime.now)
       }
       for (bytes, to) in transport.takeOutgoing() {
-        if let address = to.socketAddress { socket?.enqueue(bytes, to: DatagramPath(remote: address)) }
+        if let path = socket?.path(to: to) { socket?.enqueue(bytes, to: path) }
       }
       return (socket, asks)
     }

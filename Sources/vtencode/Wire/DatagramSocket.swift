@@ -62,6 +62,12 @@ final class DatagramSocket: @unchecked Sendable {
     let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind, 0)
     guard descriptor >= 0 else { throw failure(errno, address) }
+    if family == AF_INET6, address.ipAddress == "::" {
+      // All addresses are those of IPv4 too, whatever the system's setting (RFC 3493, 5.3).
+      var isExclusive: CInt = 0
+      setsockopt(
+        descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &isExclusive, socklen_t(MemoryLayout<CInt>.size))
+    }
     guard address.withSockAddr({ bind(descriptor, $0, socklen_t($1)) }) == 0 else {
       let code = errno
       Foundation.close(descriptor)
@@ -83,6 +89,20 @@ final class DatagramSocket: @unchecked Sendable {
   }
 
   var port: Int { channel.localAddress?.port ?? 0 }
+
+  /// Whether it sends to addresses of IPv6; at all addresses of the machine then to those of IPv4 too.
+  var isIPv6: Bool { channel.localAddress?.protocol == .inet6 }
+
+  /// Opens a socket at all addresses of the machine, of IPv4 and, where it has that, of IPv6.
+  /// - Parameter handler: as of `init`.
+  /// - Throws: a `Failure` if no port can be opened.
+  static func atAllAddresses(
+    handler: @escaping @Sendable (DatagramPath, [UInt8], Double) -> Void
+  ) throws -> DatagramSocket {
+    do { return try DatagramSocket(SocketAddress(ipAddress: "::", port: 0), handler: handler) } catch {
+      return try DatagramSocket(SocketAddress(ipAddress: "0.0.0.0", port: 0), handler: handler)
+    }
+  }
 
   /// The error number of the last datagram that was sent; nil if it was sent successfully. The next
   /// one may succeed, because addresses, routes and neighbours change during a call.

@@ -46,8 +46,9 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
   }
 
   /// Resolves the host's address.
+  /// - Parameter prefersIPv4: whether an address of IPv4 is taken where the host has several.
   /// - Throws: a `Failure` if there is no such host, or an address lacks its interface.
-  func resolve() throws -> SocketAddress {
+  func resolve(prefersIPv4: Bool = false) throws -> SocketAddress {
     var name = host ?? "127.0.0.1"
     // The system may resolve localhost to an IPv6 address first, on which a receiver with the
     // default address does not listen.
@@ -60,10 +61,28 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
       }
       return address
     }
+    if prefersIPv4, let address = Self.firstIPv4(of: name, port: port) { return address }
     do {
       return try SocketAddress.makeAddressResolvingHost(name, port: port)
     } catch {
       throw Failure("there is no host '\(name)'; check the name and the network")
+    }
+  }
+
+  private static func firstIPv4(of name: String, port: Int) -> SocketAddress? {
+    var hints = addrinfo()
+    hints.ai_family = AF_INET
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(name, nil, &hints, &list) == 0, let first = list else { return nil }
+    defer { freeaddrinfo(first) }
+    guard let address = first.pointee.ai_addr, address.pointee.sa_family == sa_family_t(AF_INET) else {
+      return nil
+    }
+    return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+      var found = SocketAddress($0.pointee)
+      found.port = port
+      return found
     }
   }
 }

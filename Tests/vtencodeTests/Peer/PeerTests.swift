@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import Testing
 import TestSupport
+import WebRTC
 
 @testable import vtencode
 
@@ -69,6 +70,45 @@ import TestSupport
     #expect(throws: WebPeers.Refusal.self) { try peers.answer(Self.offer) }
   }
 
+  @Test func bothFamiliesOfAddressesAreOfferedInTurns() throws {
+    let addresses = try [
+      "127.0.0.1", "192.0.2.1", "192.0.2.2", "::1", "fe80::1", "2001:db8::1", "192.0.2.1", "ff02::1",
+    ].map { try SocketAddress(ipAddress: $0, port: 0) }
+    func hosts(isIPv6: Bool, takesLoopback: Bool) -> [String] {
+      PeerAddresses.candidates(addresses, port: 9, isIPv6: isIPv6, takesLoopback: takesLoopback)
+        .sorted { $0.priority > $1.priority }.map(\.address.host)
+    }
+    #expect(hosts(isIPv6: true, takesLoopback: false) == ["2001:db8::1", "192.0.2.1", "192.0.2.2"])
+    #expect(
+      hosts(isIPv6: true, takesLoopback: true) == [
+        "2001:db8::1", "192.0.2.1", "192.0.2.2", "::1", "127.0.0.1",
+      ]
+    )
+    #expect(hosts(isIPv6: false, takesLoopback: true) == ["192.0.2.1", "192.0.2.2", "127.0.0.1"])
+  }
+
+  @Test func oneSocketSendsToBothFamilies() throws {
+    let arrived = Inbox()
+    let sender = try DatagramSocket.atAllAddresses { _, _, _ in }
+    defer { sender.close() }
+    for host in ["127.0.0.1", "::1"] where !host.contains(":") || sender.isIPv6 {
+      let receiver = try DatagramSocket(SocketAddress(ipAddress: host, port: 0)) { path, bytes, _ in
+        arrived.add(bytes, TransportAddress(path.remote)?.host)
+      }
+      defer { receiver.close() }
+      let address = try #require(TransportAddress(host, port: UInt16(receiver.port)))
+      sender.send([Array(host.utf8)], to: try #require(sender.path(to: address)))
+      #expect(blockUntil { arrived.hosts.contains(host) }, "\(arrived.hosts)")
+    }
+  }
+
+  @Test func addressesOfIPv4AreThoseOfIPv4AtASocketOfBothFamilies() throws {
+    let mapped = try #require(TransportAddress(try SocketAddress(ipAddress: "::ffff:192.0.2.7", port: 8)))
+    #expect(mapped == TransportAddress("192.0.2.7", port: 8))
+    let long = try #require(TransportAddress(try SocketAddress(ipAddress: "2001:db8::7", port: 8)))
+    #expect(long.isIPv6 && long.host == "2001:db8::7")
+  }
+
   @Test func browsersAreToldThatHEVCDoesNotGoByWebRTC() throws {
     let asked = Counter()
     let peers = WebPeers(try SocketAddress(ipAddress: "127.0.0.1", port: 0)) { asked.add() }
@@ -92,6 +132,20 @@ import TestSupport
     "a=rtcp-mux",
     "a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1;profile-level-id=42e01f", "a=rtcp-fb:96 nack",
   ].map { $0 + "\r\n" }.joined()
+}
+
+/// What sockets have received.
+private final class Inbox: @unchecked Sendable {
+  // Sendable: `lock` guards the list.
+  private let lock = NSLock()
+  private var list: [String] = []
+  /// The texts that came from the addresses that they name.
+  var hosts: [String] { lock.withLock { list } }
+
+  func add(_ bytes: [UInt8], _ source: String?) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if text == source { lock.withLock { list.append(text) } }
+  }
 }
 
 private final class Counter: @unchecked Sendable {
