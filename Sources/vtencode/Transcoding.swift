@@ -23,6 +23,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
         vtencode transcoding holiday.mov --codec hevc --preset highQuality
         vtencode transcoding lecture.mp4 --bitrate 800k --multi-pass --out small.mp4
         vtencode transcoding film.mov --bitrate 4M --max-rate 6M --buffer 2 --jobs 8 --out film.mp4
+        vtencode transcoding https://example.org/film.m3u8 --allow-network --out film.mp4
         vtencode transcoding x11: --sound pulse: --duration 10 --out screen.mp4
         curl -s https://example.org/clip.mp4 | vtencode transcoding - --out clip.mp4
 

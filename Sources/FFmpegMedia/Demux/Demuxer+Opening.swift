@@ -14,6 +14,8 @@ extension Demuxer {
     let scrambling: TransportScrambling
     let source: (any MediaByteSource)?
     var connection: NetworkConnection?
+    /// What a playlist may refer to; nil for what is no playlist.
+    var references: PlaylistReferences?
   }
 
   static func open(
@@ -42,6 +44,9 @@ extension Demuxer {
       guard !isDirectory.boolValue else {
         throw MediaFileError(.notRecognized, "\(path) is a folder, not a movie", code: ovt_averror(EISDIR))
       }
+    }
+    if isLocal, access.localToLocal, PlaylistText.isName(path) {
+      return try openPlaylist(path, interruption: interruption)
     }
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
     if let io { interruption.attach(io.reader) }

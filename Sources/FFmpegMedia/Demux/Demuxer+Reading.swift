@@ -146,6 +146,7 @@ extension Demuxer {
       guard let pointer = av_packet_alloc() else { throw MediaFileError(.outOfMemory, "out of memory") }
       let packet = MediaPacket(owning: pointer)
       let (code, messages) = LibavLog.collect { av_read_frame(context, pointer) }
+      try checkReferences()
       // Some demuxers, such as GXF's, return -1 instead of AVERROR_EOF at the end of the file.
       let isEnd = code == -1 && context.pointee.pb.map { avio_feof($0) != 0 } ?? false
       if code == ovt_averror_eof() || isEnd {

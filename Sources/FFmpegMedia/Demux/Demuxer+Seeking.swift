@@ -24,7 +24,7 @@ extension Demuxer {
       }
       guard context != nil, index < streams.count else { return }
       // libavformat cannot find a time where timestamps are discontinuous.
-      if isBroken { return try seekFromBeginning(index, to: time) }
+      if isBroken || isFragmentedPlaylist { return try seekFromBeginning(index, to: time) }
       try seek(streams[index], to: time)
     }
   }
@@ -175,7 +175,7 @@ extension Demuxer {
       close()
       let opened = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption, scrambling: scrambling)
-      (context, io) = (opened.context, opened.io)
+      (context, io, references) = (opened.context, opened.io, opened.references)
       if isMovie, let context { durations = SampleDurations(context) }
       findMissingTimes()
     }

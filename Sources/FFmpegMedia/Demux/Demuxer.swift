@@ -39,8 +39,10 @@ package final class Demuxer: @unchecked Sendable {
   var io: ByteSourceIO?
   /// The connection of `context` to a network input; nil for files.
   var connection: NetworkConnection?
-  /// The packets of a network input, which this demuxer and others take from one connection; nil
-  /// for a demuxer that reads by itself.
+  /// What `context` may open, if it is a playlist; nil for everything else.
+  var references: PlaylistReferences?
+  /// The packets of a network input, which this demuxer and others take from one connection; nil for
+  /// a demuxer that reads by itself.
   let shared: SharedPackets?
   /// Ends the reading of this demuxer alone, if it shares packets.
   let branch = SharedPackets.Branch()
@@ -116,6 +118,7 @@ package final class Demuxer: @unchecked Sendable {
     self.context = context
     io = opened.io
     connection = opened.connection
+    references = opened.references
     self.scrambling = scrambling
     self.source = opened.source
     let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
@@ -215,7 +218,7 @@ package final class Demuxer: @unchecked Sendable {
       let opened = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption,
         scrambling: other.scrambling)
-      (context, io) = (opened.context, opened.io)
+      (context, io, references) = (opened.context, opened.io, opened.references)
     }
     if isMovie, let context { durations = SampleDurations(context) }
     findMissingTimes()
@@ -236,6 +239,7 @@ package final class Demuxer: @unchecked Sendable {
     context = nil
     io = nil
     connection = nil
+    references = nil
   }
 
   /// Makes the call under way, if any, and all later reads fail with an error. May be called on any

@@ -65,6 +65,15 @@ extension Demuxer {
     let interruption = input.interruption
     // RTSP makes its connections itself.
     let connection = input.address.scheme == "rtsp" ? nil : try NetworkConnection(input)
+    if let connection, connection.givesPlaylist(of: input) {
+      do {
+        let opened = try openPlaylist(input, connection)
+        input.notePlaylist(isEndless: opened.context.pointee.duration <= 0)
+        return opened
+      } catch {
+        throw NetworkConnection.Failure(error: input.redacted(error), isOfSender: false)
+      }
+    }
     guard let made = avformat_alloc_context() else {
       throw NetworkConnection.Failure(error: MediaFileError(.outOfMemory, "out of memory"), isOfSender: false)
     }

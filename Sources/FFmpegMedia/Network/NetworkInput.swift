@@ -21,8 +21,13 @@ package final class NetworkInput: @unchecked Sendable {
 
   /// Seconds in which a connection has to be made, and in which a header has to come.
   package static let connectionTime = 10.0
-  /// Seconds without a byte after which a connection counts as lost.
-  static let silence = 10.0
+  /// Seconds without a byte after which a connection counts as lost, and those of a playlist, whose
+  /// segments come one by one.
+  private static let usualSilence = 10.0
+  static let playlistSilence = 60.0
+  var silence: Double {
+    lock.withLock { isEndlessPlaylist == nil ? Self.usualSilence : Self.playlistSilence }
+  }
   /// Seconds that the other streams may take to come to the end of one that is read no longer.
   static let remainder = 1.0
   /// Seconds before the first attempts to listen again after failures; the last one is repeated.
@@ -32,8 +37,11 @@ package final class NetworkInput: @unchecked Sendable {
   package let address: StreamAddress
   /// Whether this end waits for a sender to connect, and waits again when it has gone.
   package let isListener: Bool
-  /// Whether the stream comes at its sender's pace, and not as fast as it is read.
-  package var isLive: Bool { !["http", "https"].contains(address.scheme) }
+  /// Whether the stream comes at its sender's pace, and not as fast as it is read. Of a playlist it
+  /// is known when it was read.
+  package var isLive: Bool {
+    !["http", "https"].contains(address.scheme) || lock.withLock { isEndlessPlaylist == true }
+  }
 
   let interruption = MediaInterruption()
   private let lock = Lock()
@@ -41,6 +49,8 @@ package final class NetworkInput: @unchecked Sendable {
   private var handler: (@Sendable (Event) -> Void)?
   private var reason: String?
   private var refusal: String?
+  /// Whether the playlist goes on; nil for what is no playlist.
+  private var isEndlessPlaylist: Bool?
 
   /// - Parameter text: The address, of one of ``StreamAddress/inputSchemes``.
   /// - Throws: `MediaFileError`, whose text contains no secret, if the text is no such address, or
@@ -78,6 +88,7 @@ package final class NetworkInput: @unchecked Sendable {
 
   func tell(_ event: Event) { lock.withLock { handler }?(event) }
   func noteLoss(_ text: String) { lock.withLock { reason = reason ?? text } }
+  func notePlaylist(isEndless: Bool) { lock.withLock { isEndlessPlaylist = isEndless } }
   func noteFailure(_ text: String) { lock.withLock { refusal = text } }
 
   /// Waits before another attempt.

@@ -46,7 +46,7 @@ final class NetworkSource {
     while !input.isCancelled {
       guard let demuxer else { return nil }
       input.interruption.begin(
-        isEnding.load(ordering: .relaxed) ? NetworkInput.remainder : NetworkInput.silence)
+        isEnding.load(ordering: .relaxed) ? NetworkInput.remainder : input.silence)
       let reason: String
       do {
         if let packet = try demuxer.next() {
@@ -60,7 +60,7 @@ final class NetworkSource {
         let hasEnded = input.isListener && (error as? MediaFileError)?.code == ovt_averror(EIO)
         reason =
           input.interruption.isLate
-          ? "nothing came for \(Int(NetworkInput.silence)) s"
+          ? "nothing came for \(Int(input.silence)) s"
           : hasEnded ? "the connection has ended" : input.redacted(error).detail
       }
       if input.isCancelled || isEnding.load(ordering: .relaxed) { return nil }
@@ -172,7 +172,7 @@ extension Demuxer {
   convenience init(connecting input: NetworkInput) throws {
     let opened = try Demuxer.open(input)
     do {
-      input.interruption.begin(NetworkInput.silence)
+      input.interruption.begin(input.silence)
       try self.init(
         opened, url: input.address.description, frameRate: nil, access: MediaAccess(),
         interruption: input.interruption, isLive: input.isLive)

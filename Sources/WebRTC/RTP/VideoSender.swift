@@ -225,6 +225,8 @@ public struct VideoSender: Sendable {
 
   private mutating func take(_ block: RTCPPacket.ReportBlock, at time: Double) {
     lossShare = Double(block.fractionLost) / 256
+    // The request for the first lost packet may have been lost.
+    if block.fractionLost > 0 { probe.noteLoss(at: time) }
     lossRate.update(loss: lossShare, at: time)
     guard block.lastReport != 0 else { return }
     let now = UInt32(truncatingIfNeeded: configuration.clock.ntpTime(at: time) >> 16)

@@ -78,6 +78,9 @@ final class InputFile: Sendable {
 
   deinit { if let descriptor { close(descriptor) } }
 
+  /// Whether it is a playlist of segments.
+  var isPlaylist: Bool { descriptor == nil && (path as NSString).pathExtension.lowercased() == "m3u8" }
+
   /// The error for a folder in place of a movie.
   static func isFolder(_ name: String) -> Failure { Failure("'\(name)' is a folder; give a movie file") }
 

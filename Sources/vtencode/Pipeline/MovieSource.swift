@@ -81,7 +81,15 @@ struct MovieSource: Sendable {
   static func open(
     _ file: InputFile, streamFrameRate: Double?, convertsRate: Bool = false
   ) async throws -> MovieSource {
-    let options = streamFrameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
+    var options: [String: Any] = [:]
+    if let streamFrameRate { options[OVTURLAssetElementaryStreamFrameRateKey] = streamFrameRate }
+    if file.isPlaylist {
+      // Its segments are other files; FFmpegMedia takes those below its folder alone.
+      let refused: AVAssetReferenceRestrictions = [
+        .forbidRemoteReferenceToLocal, .forbidCrossSiteReference, .forbidLocalReferenceToRemote,
+      ]
+      options[AVURLAssetReferenceRestrictionsKey] = NSNumber(value: refused.rawValue)
+    }
     let asset = AVURLAsset(url: URL(fileURLWithPath: file.path), options: options)
     var source = try await open(
       asset, name: file.name, files: [file], streamFrameRate: streamFrameRate, convertsRate: convertsRate)

@@ -63,6 +63,7 @@ enum NetworkMovie {
       try Interrupt.shared.check()
       throw input.openingFailure.map { Failure($0) } ?? error
     }
+    guard !input.isLive || start <= .zero else { throw MovieSource.cannotBeginLater(name) }
     source.network = input
     // A live stream says zero.
     if input.isLive || source.duration <= .zero { source.duration = .indefinite }

@@ -113,7 +113,8 @@ enum Sandbox {
   }
 
   /// The paths that reading a movie needs. A pipe is copied to a file, which is created here
-  /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder.
+  /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder, and so
+  /// does a playlist.
   /// - Throws: a `Failure` if the argument names a folder, which would make all of its contents
   ///   accessible.
   static func paths(ofMovie argument: String) throws -> [String] {
@@ -123,6 +124,7 @@ enum Sandbox {
       throw InputFile.isFolder(argument)
     }
     if InputFile.isPipe(movie) { return [movie, try InputFile.prepareCopy()] }
+    if Destination.isPlaylist(movie) { return [folder(of: Destination.target(of: movie))] }
     return [InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie]
   }
 

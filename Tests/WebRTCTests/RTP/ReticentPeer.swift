@@ -45,8 +45,10 @@ struct ReticentPeer {
     loss = [LossProcess(.random(share), seed: 4), LossProcess(.random(share), seed: 5)]
   }
 
-  /// The share of the time in gaps longer than a frame and 150 ms.
+  /// The share of the time in gaps longer than a frame and 150 ms, without the first five seconds: a
+  /// sender does not know at first that packets are lost.
   var standstill: Double {
+    let times = times.filter { $0 > 5 }
     let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
     return gaps.filter { $0 > 1.0 / 30 + 0.15 }.reduce(0, +) / time
   }

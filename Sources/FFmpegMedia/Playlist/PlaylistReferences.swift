@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CoreFoundation
+import Foundation
+
+/// What a playlist may refer to: files below its folder, or addresses of its own origin (RFC 6454).
+/// A playlist is made by somebody else, and could otherwise have any file of this machine, and any
+/// server that it reaches, read into the output.
+///
+/// libavformat opens every playlist, segment and key through the function that `attach` sets.
+/// Redirections of a server are followed by libavformat's HTTP; they are that server's own decision.
+final class PlaylistReferences {
+  enum Place {
+    /// The folder of a local playlist, as an absolute path without symbolic links.
+    case folder(String)
+    /// The origin of a playlist of the network: scheme, host and port.
+    case origin(String)
+  }
+
+  private typealias Open =
+    @convention(c) (
+      UnsafeMutablePointer<AVFormatContext>?, UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+      UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> Int32
+
+  private let place: Place
+  /// The name of the playlist for messages.
+  private let name: String
+  /// The options of libavformat's protocols for each connection.
+  private let options: [String: String]
+  private var open: Open?
+  /// Why something was not opened: what the playlist may not refer to.
+  private(set) var refusal: MediaFileError?
+  /// Why something could not be opened that it may refer to.
+  private(set) var failure: MediaFileError?
+
+  init(_ place: Place, name: String, options: [String: String] = [:]) {
+    self.place = place
+    self.name = name
+    self.options = options
+  }
+
+  /// Has a context open all through this object, which has to outlive it.
+  func attach(to context: UnsafeMutablePointer<AVFormatContext>) {
+    open = context.pointee.io_open
+    context.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
+    context.pointee.io_open = { context, io, url, flags, options in
+      guard let context, let opaque = context.pointee.opaque, let url else { return ovt_averror(EINVAL) }
+      let references = Unmanaged<PlaylistReferences>.fromOpaque(opaque).takeUnretainedValue()
+      return references.open(context, io, String(cString: url), flags, options)
+    }
+  }
+
+  private func open(
+    _ context: UnsafeMutablePointer<AVFormatContext>,
+    _ io: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?, _ url: String, _ flags: Int32,
+    _ options: UnsafeMutablePointer<OpaquePointer?>?
+  ) -> Int32 {
+    guard flags & AVIO_FLAG_WRITE == 0, allows(url) else {
+      refusal = refusal ?? refused(url)
+      return ovt_averror(EACCES)
+    }
+    do { try checkVariant(url) } catch {
+      refusal = refusal ?? error as? MediaFileError
+      return ovt_averror(EACCES)
+    }
+    if let options { for (key, value) in self.options { av_dict_set(options, key, value, 0) } }
+    guard let open else { return ovt_averror(EINVAL) }
+    let code = open(context, io, url, flags, options)
+    if code < 0 {
+      failure = failure ?? MediaFileError.libav(code, "\(shown(url)) of \(name) cannot be opened")
+    }
+    return code
+  }
+
+  /// Throws if a playlist refers to addresses of other protocols than its own: libavformat would
+  /// leave such segments out without a word.
+  func check(_ text: PlaylistText) throws {
+    let known: Set<String> =
+      switch place {
+      case .folder: ["file"]
+      case .origin: ["http", "https", "file"]
+      }
+    guard let scheme = text.schemes.subtracting(known).min() else { return }
+    throw refused(scheme + ":")
+  }
+
+  private func refused(_ url: String) -> MediaFileError {
+    MediaFileError(.notPermitted, "\(name) refers to \(shown(url)), which is \(Self.outside(place))")
+  }
+
+  /// Checks the playlist of a variant, if it is in the folder.
+  private func checkVariant(_ url: String) throws {
+    guard case .folder = place, PlaylistText.isName(url),
+      let bytes = FileManager.default.contents(atPath: String(url.dropFirst("file:".count))),
+      let text = PlaylistText(bytes)
+    else { return }
+    try check(text)
+  }
+
+  private static func outside(_ place: Place) -> String {
+    switch place {
+    case .folder: "not a file below the playlist's folder"
+    case .origin: "not of the playlist's own server; give the address of the playlist that is there"
+    }
+  }
+
+  /// Whether an address, which may be that of an encrypted segment, may be opened.
+  func allows(_ url: String) -> Bool {
+    let bare = Self.bare(url)
+    switch place {
+    case .origin(let origin): return Self.origin(of: bare) == origin
+    case .folder(let folder):
+      guard bare.hasPrefix("file:") else { return false }
+      var path = bare.dropFirst("file:".count)
+      if path.hasPrefix("//") { path = path.dropFirst(2) }
+      // A file that does not exist is named by the error of opening it.
+      let whole = Self.real(String(path)) ?? Self.lexical(String(path))
+      return whole.hasPrefix(folder == "/" ? folder : folder + "/")
+    }
+  }
+
+  /// The address of what is behind libavformat's decryption.
+  private static func bare(_ url: String) -> String {
+    for prefix in ["crypto+", "crypto:"] where url.hasPrefix(prefix) {
+      return String(url.dropFirst(prefix.count))
+    }
+    return url
+  }
+
+  /// A reference as messages name it: a file by its name, an address without its secrets.
+  private func shown(_ url: String) -> String {
+    let bare = Self.bare(url)
+    if let address = StreamAddress(input: bare) { return "'\(address.description)'" }
+    if bare.hasPrefix("file:") { return "'\((bare as NSString).lastPathComponent)'" }
+    return "'\(bare.prefix { $0 != ":" }):...'"
+  }
+
+  /// A path without symbolic links; nil if nothing is there.
+  static func real(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+  }
+
+  /// A path of a file that does not exist.
+  private static func lexical(_ path: String) -> String {
+    let folder = (path as NSString).deletingLastPathComponent
+    return (real(folder) ?? "") + "/" + (path as NSString).lastPathComponent
+  }
+
+  /// The scheme, the host and the port of an address of HTTP; nil for any other.
+  static func origin(of url: String) -> String? {
+    guard let end = url.range(of: "://") else { return nil }
+    let scheme = url[..<end.lowerBound].lowercased()
+    guard let usual = ["http": 80, "https": 443][scheme] else { return nil }
+    let authority = url[end.upperBound...].prefix { !"/?#\\".contains($0) }.lowercased()
+    // What stands before the last @ is a user and a password.
+    let place =
+      authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority[...]
+    let digits = place.lastIndex(of: ":").map { place[place.index(after: $0)...] } ?? ""
+    guard !place.isEmpty else { return nil }
+    if !digits.isEmpty, digits.allSatisfy(\.isNumber), let port = Int(digits) {
+      return "\(scheme)://\(place.dropLast(digits.count + 1)):\(port)"
+    }
+    return "\(scheme)://\(place):\(usual)"
+  }
+}
