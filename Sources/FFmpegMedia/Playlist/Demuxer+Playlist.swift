@@ -57,10 +57,12 @@ extension Demuxer {
     guard let text = PlaylistText(bytes), text.isUseful else {
       throw MediaFileError(.notRecognized, "\(name) is not a playlist for HTTP Live Streaming")
     }
-    try references.check(text)
+    let reduced = Data(text.reduced.utf8)
+    // What is left out is not opened.
+    try references.check(PlaylistText(reduced) ?? text, at: url)
     guard let made = avformat_alloc_context() else { throw MediaFileError(.outOfMemory, "out of memory") }
     var context: UnsafeMutablePointer<AVFormatContext>? = made
-    let io = try ByteSourceIO(MemoryReader(Data(text.reduced.utf8)))
+    let io = try ByteSourceIO(MemoryReader(reduced))
     made.pointee.interrupt_callback = interruption.callback
     made.pointee.pb = io.context
     references.attach(to: made)

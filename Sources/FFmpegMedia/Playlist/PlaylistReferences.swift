@@ -73,16 +73,29 @@ final class PlaylistReferences {
     return code
   }
 
-  /// Throws if a playlist refers to addresses of other protocols than its own: libavformat would
-  /// leave such segments out without a word.
-  func check(_ text: PlaylistText) throws {
-    let known: Set<String> =
-      switch place {
-      case .folder: ["file"]
-      case .origin: ["http", "https", "file"]
-      }
-    guard let scheme = text.schemes.subtracting(known).min() else { return }
-    throw refused(scheme + ":")
+  /// Throws if a playlist refers to what it may not: before anything is read, and also for protocols
+  /// whose segments libavformat would leave out without a word.
+  /// - Parameter base: The address of the playlist.
+  func check(_ text: PlaylistText, at base: String) throws {
+    for reference in text.references {
+      let whole = Self.absolute(reference, base: base)
+      guard allows(whole) else { throw refused(whole) }
+    }
+  }
+
+  /// The address of a reference (RFC 3986, 5.2).
+  private static func absolute(_ reference: String, base: String) -> String {
+    let start = reference.prefix { !"/?#".contains($0) }
+    // A colon behind a slash is one of a path.
+    if start.contains(":") { return reference }
+    guard let end = base.range(of: "://") else {
+      // A path with its scheme, which has no slashes of its own.
+      let folder = (String(base.dropFirst("file:".count)) as NSString).deletingLastPathComponent
+      return "file:" + (reference.hasPrefix("/") ? reference : folder + "/" + reference)
+    }
+    if reference.hasPrefix("//") { return "\(base[..<end.lowerBound]):\(reference)" }
+    let authority = base[end.upperBound...].prefix { !"/?#".contains($0) }
+    return "\(base[..<end.upperBound])\(authority)/"
   }
 
   private func refused(_ url: String) -> MediaFileError {
@@ -95,7 +108,7 @@ final class PlaylistReferences {
       let bytes = FileManager.default.contents(atPath: String(url.dropFirst("file:".count))),
       let text = PlaylistText(bytes)
     else { return }
-    try check(text)
+    try check(text, at: url)
   }
 
   private static func outside(_ place: Place) -> String {

@@ -32,17 +32,15 @@ struct PlaylistText {
     }
   }
 
-  /// The schemes of the addresses that the playlist refers to, without those that are relative.
-  var schemes: Set<String> {
-    var found: Set<String> = []
-    for line in lines {
-      let reference =
-        line.hasPrefix("#EXT") ? Self.attributes(line)["URI"] : line.hasPrefix("#") ? nil : String(line)
-      // A colon behind a slash is one of a path.
-      guard let start = reference?.prefix(while: { !"/?#".contains($0) }),
-        let colon = start.firstIndex(of: ":")
-      else { continue }
-      found.insert(start[..<colon].lowercased())
+  /// The addresses and names that the playlist refers to.
+  var references: [String] {
+    var found: [String] = []
+    for line in lines where !line.isEmpty {
+      if line.hasPrefix("#EXT") {
+        if let address = Self.attributes(line)["URI"] { found.append(address) }
+      } else if !line.hasPrefix("#") {
+        found.append(String(line))
+      }
     }
     return found
   }

@@ -36,7 +36,7 @@ import Testing
     #expect(PlaylistText.isName("http://a.example/live.M3U8?x=.ts") && !PlaylistText.isName("a.ts?b.m3u8"))
   }
 
-  @Test func theSchemesOfReferencesAreFound() throws {
+  @Test func referencesAreFound() throws {
     let text = try #require(
       PlaylistText(
         Data(
@@ -50,7 +50,16 @@ import Testing
           HTTP://a.example/a.ts
           data:,a
           """.utf8)))
-    #expect(text.schemes == ["skd", "http", "data"])
+    #expect(text.references == ["skd://key", "a/b:c.ts", "HTTP://a.example/a.ts", "data:,a"])
+    #expect(throws: MediaFileError.self) {
+      try PlaylistReferences(.origin("http://a.example:80"), name: "p").check(text, at: "http://a.example/p")
+    }
+    let good = try #require(PlaylistText(Data("#EXTM3U\na/b:c.ts\n/d.ts\nHTTP://a.example/a.ts\n".utf8)))
+    try PlaylistReferences(.origin("http://a.example:80"), name: "p").check(good, at: "http://a.example/p")
+    let other = try #require(PlaylistText(Data("#EXTM3U\n//b.example/c.ts\n".utf8)))
+    #expect(throws: MediaFileError.self) {
+      try PlaylistReferences(.origin("http://a.example:80"), name: "p").check(other, at: "http://a.example/p")
+    }
   }
 
   @Test func addressesOfTheSameOriginAreAllowedAlone() {

@@ -39,7 +39,11 @@ import Testing
     private func makeTransportStream(_ options: [String], in folder: Folder) throws {
       let run = try CommandLine.run(
         "ffmpeg",
-        ["-nostdin", "-v", "error", "-i", "in.mkv", "-c", "copy", "-f", "hls", "-hls_time", "1"]
+        [
+          "-nostdin", "-v", "error", "-i", "in.mkv", "-c:a", "copy", "-c:v", "libx264", "-preset",
+          "ultrafast",
+        ]
+          + ["-g", "25", "-f", "hls", "-hls_time", "1"]
           + ["-hls_list_size", "0", "-hls_segment_filename", "www/talk%d.ts"] + options + ["www/talk.m3u8"],
         in: folder.url)
       try #require(run.status == 0, "\(run.complaints)")
@@ -159,13 +163,13 @@ import Testing
     }
   }
 
-  @Test("A segment that is missing is an error that names it")
+  @Test("A segment that is missing is damage, and what comes before it is kept")
   func aMissingSegmentIsAnError() throws {
     let folder = try Folder()
     try Kind.files.make(in: folder)
     try FileManager.default.removeItem(atPath: folder.path("www/talk-180p-2.m4s"))
     let run = try CommandLine.vtencode("transcoding", "www/talk.m3u8", "--out", "got.mp4", in: folder)
-    #expect(run.status != 0 && run.complaints.contains("talk-180p-2.m4s"), "\(run.complaints)")
+    #expect(run.status != 0 && run.complaints.contains("break off at 2.0"), "\(run.complaints)")
   }
 
   @Test("What is no playlist is refused", arguments: ["", "#EXTM3U\n", "#EXTM3U\nsong.mp3\n", "hello\n"])
