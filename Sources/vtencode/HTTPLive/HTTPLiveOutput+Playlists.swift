@@ -42,10 +42,18 @@ extension HTTPLiveOutput {
               averageRate: stream.keyFrameRate.average)
           }))
     }
+    for text in texts where text.stream.hasSegments {
+      let language = SegmentLanguage.tag(text.stream.languageCode)
+      let number = playlist.texts.count + 1
+      playlist.texts.append(
+        MultivariantPlaylist.Text(
+          suffix: text.stream.playlistSuffix, name: language.map { "\(number) (\($0))" } ?? "\(number)",
+          language: language, peakRate: text.stream.rate.peak, averageRate: text.stream.rate.average))
+    }
     return playlist
   }
 
-  /// The same for DASH.
+  /// The same for DASH, without text.
   func manifest(isWhole: Bool) -> DASHManifest {
     var manifest = DASHManifest(targetDuration: streams.map(\.playlist.targetDuration).max() ?? 1)
     manifest.isWindow = plan.playlist == .window

@@ -19,12 +19,20 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   private var files: SegmentFiles?
   private(set) var streams: [SegmentStream] = []
   private(set) var writers: [SegmentWriter] = []
-  /// For each track: its stream, and its number there.
-  private var addedTracks: [(stream: Int, track: Int)] = []
-  /// The peak rates that the multivariant playlist has stated, by stream, and then those of the
-  /// key frames.
+  private(set) var texts: [SegmentText] = []
+  private var addedTracks: [AddedTrack] = []
+  /// The peak rates that the multivariant playlist has stated, by stream, then those of the key
+  /// frames, and those of the text.
   private var statedRates: [Double] = []
   private var isAbandoned = false
+
+  private enum AddedTrack {
+    /// A track of pictures or of sound: its stream, and its number there.
+    case media(stream: Int, track: Int)
+    /// A track of text, by its number.
+    case text(Int)
+  }
+
   /// The time from which segments are counted: that of the first picture.
   private var origin = CMTime.zero
 
@@ -48,9 +56,11 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   }
 
   let name = "HTTP Live Streaming"
-  let tracks: Set<OutputTrack.Kind> = [.video, .sound]
+  let tracks: Set<OutputTrack.Kind> = [.video, .sound, .subtitles]
   let beginsAtZero = true
   let backPressure = BackPressure.waits
+  /// A segment of a live stream does not wait for the end of a text that is shown beyond its own.
+  var takesTextsEarly: Bool { isLive }
   var isLive: Bool { plan.isLive }
   var outcomeOfInterruptedRun: String { isLive ? "the stream has ended" : "nothing was written" }
 
@@ -72,6 +82,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
 
   func add(_ track: OutputTrack) -> OutputTrack.ID? {
     guard let files, CMTimeCompare(plan.length, .zero) > 0 else { return nil }
+    if track.kind == .subtitles { return addText(track, files) }
     let isVideo = track.kind == .video
     let hasOwnStream = isVideo || plan.separatesSound
     if !hasOwnStream, addedTracks.count > 1 { return nil }
@@ -91,23 +102,36 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       }
       return nil
     }
-    addedTracks.append((index, number))
+    addedTracks.append(.media(stream: index, track: number))
     if !isVideo {
       streams[index].soundRate += track.encoding.map { Double($0.bitRate) } ?? Self.usualSoundRate
     }
     return addedTracks.count - 1
   }
 
-  private func makeStream(
-    name: String, kind: OutputTrack.Kind, encoding: EncodingPlan?, _ files: SegmentFiles
-  ) {
-    let frameRate = encodings[0].frameRate
+  private func addText(_ track: OutputTrack, _ files: SegmentFiles) -> OutputTrack.ID {
+    let stream = stream(SegmentNames.text(texts.count + 1), .subtitles, encoding: nil, files)
+    stream.languageCode = track.languageCode
+    texts.append(SegmentText(stream))
+    addedTracks.append(.text(texts.count - 1))
+    return addedTracks.count - 1
+  }
+
+  private func stream(
+    _ name: String, _ kind: OutputTrack.Kind, encoding: EncodingPlan?, _ files: SegmentFiles
+  ) -> SegmentStream {
     // Numbers that go on from an earlier stream's, so that neither players nor caches take one
     // segment for another: no segment is shorter than half a second.
     let first = isLive ? Int((Date().timeIntervalSince1970 - Self.firstTime) * 2) : 0
-    let stream = SegmentStream(
+    return SegmentStream(
       name: name, kind: kind, encoding: encoding, plan: plan, files: files,
-      firstNumber: streams.first?.playlist.firstNumber ?? first, frameRate: frameRate)
+      firstNumber: streams.first?.playlist.firstNumber ?? first, frameRate: encodings[0].frameRate)
+  }
+
+  private func makeStream(
+    name: String, kind: OutputTrack.Kind, encoding: EncodingPlan?, _ files: SegmentFiles
+  ) {
+    let stream = stream(name, kind, encoding: encoding, files)
     let longest = isLive ? Double(stream.playlist.targetDuration) + 0.49 : nil
     let number = streams.count
     streams.append(stream)
@@ -119,25 +143,29 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   }
 
   func start() throws {
-    statedRates = Array(repeating: 0, count: streams.count * 2)
+    statedRates = Array(repeating: 0, count: streams.count * 2 + texts.count)
     let now = Date().timeIntervalSince1970
-    if isLive { for stream in streams { stream.epoch = now } }
+    if isLive { for stream in playlists { stream.epoch = now } }
     for writer in writers { try writer.start() }
   }
 
   func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
-    let (stream, number) = addedTracks[track]
-    try writers[stream].append(sample, to: number)
+    switch addedTracks[track] {
+    case .media(let stream, let number): try writers[stream].append(sample, to: number)
+    case .text(let number): lock.withLock { texts[number].add(sample) }
+    }
   }
 
   func end(_ track: OutputTrack.ID) throws {
-    let (stream, number) = addedTracks[track]
-    try writers[stream].end(number)
+    if case .media(let stream, let number) = addedTracks[track] { try writers[stream].end(number) }
   }
 
   func finish() async throws {
     for writer in writers { try await writer.finish() }
-    try lock.withLock { if isLive { try endPlaylists() } }
+    try lock.withLock {
+      for text in texts { _ = try text.write(isLast: true) }
+      if isLive { try endPlaylists() }
+    }
   }
 
   func publish(isPart: Bool) throws -> OutputResult {
@@ -147,7 +175,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
         files.discard()
         return OutputResult(fileBytes: files.byteCount)
       }
-      let whole = streams.filter(\.hasSegments)
+      let whole = playlists.filter(\.hasSegments)
       let target = whole.map(\.neededTarget).max() ?? 1
       for stream in whole {
         stream.setTargetDuration(target)
@@ -179,8 +207,14 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     try lock.withLock {
       guard !isAbandoned, let files else { return }
       let stream = streams[index]
-      guard try stream.take(header, piece), isLive else { return }
+      let hasChanged = try stream.take(header, piece)
+      // The first stream is one of pictures.
+      if index == 0, piece.endsSegment, let segment = stream.playlist.segments.last {
+        for text in texts { text.follow(segment) }
+      }
+      guard hasChanged, isLive else { return }
       let isAligned = try alignTargetDurations(besides: stream)
+      if index == 0, piece.endsSegment { try writeTexts(files) }
       if stream.playlist.partTarget != nil {
         stream.setReports(streams.filter { $0 !== stream }.compactMap(\.report))
       }
@@ -189,10 +223,22 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       if plan.writesManifest, piece.endsSegment {
         try files.replace(manifest(isWhole: false).text(files.names), as: SegmentNames.manifest)
       }
-      let rates = streams.map { peak($0, isWhole: false) } + streams.map(\.keyFrameRate.peak)
+      let rates =
+        streams.map { peak($0, isWhole: false) } + streams.map(\.keyFrameRate.peak)
+        + texts.map(\.stream.rate.peak)
       guard zip(rates, statedRates).contains(where: { $0 > $1 }) else { return }
       statedRates = rates
       try files.replaceMultivariant(multivariant(isWhole: false).text(files.names))
+    }
+  }
+
+  /// The streams of all playlists.
+  private var playlists: [SegmentStream] { streams + texts.map(\.stream) }
+
+  /// Writes the segments of text that are due, and their playlists.
+  private func writeTexts(_ files: SegmentFiles) throws {
+    for text in texts where try text.write(isLast: false) {
+      try write(text.stream, files, endsSegment: true)
     }
   }
 
@@ -215,9 +261,9 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   /// - Parameter written: a stream whose playlists the caller writes.
   /// - Returns: whether the target of that stream has changed.
   private func alignTargetDurations(besides written: SegmentStream) throws -> Bool {
-    let target = streams.map(\.playlist.targetDuration).max() ?? 1
+    let target = playlists.map(\.playlist.targetDuration).max() ?? 1
     let hasChanged = written.playlist.targetDuration < target
-    for stream in streams where stream.playlist.targetDuration < target {
+    for stream in playlists where stream.playlist.targetDuration < target {
       stream.setTargetDuration(target)
       if stream !== written, stream.hasSegments, let files {
         try write(stream, files, endsSegment: true)
@@ -229,7 +275,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   /// Marks the playlists that have been published as complete.
   private func endPlaylists() throws {
     guard let files else { return }
-    for stream in streams where stream.hasSegments {
+    for stream in playlists where stream.hasSegments {
       stream.end()
       try write(stream, files, endsSegment: true)
     }

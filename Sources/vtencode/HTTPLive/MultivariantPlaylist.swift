@@ -41,10 +41,21 @@ struct MultivariantPlaylist: Sendable, Equatable {
     var averageRate: Double
   }
 
+  /// A rendition of text (4.4.6.1).
+  struct Text: Sendable, Equatable {
+    var suffix: String
+    var name: String
+    /// The language as a tag of BCP 47; nil if it is not known.
+    var language: String?
+    var peakRate: Double
+    var averageRate: Double
+  }
+
   var variants: [Variant] = []
   var sounds: [Sound] = []
+  var texts: [Text] = []
 
-  private static let group = "sound"
+  private static let (group, textGroup) = ("sound", "text")
 
   /// - Parameter names: the names of the files.
   func text(_ names: SegmentNames) -> String {
@@ -56,8 +67,16 @@ struct MultivariantPlaylist: Sendable, Equatable {
           + "DEFAULT=\(sound.isDefault ? "YES" : "NO"),AUTOSELECT=YES,CHANNELS=\"\(sound.channels)\","
           + "URI=\"\(names.file(sound.suffix))\"")
     }
-    // A player combines a variant with any one rendition of the group.
-    let (peak, average) = (sounds.map(\.peakRate).max() ?? 0, sounds.map(\.averageRate).max() ?? 0)
+    for text in texts {
+      let language = text.language.map { ",LANGUAGE=\"\($0)\"" } ?? ""
+      // A viewer chooses text, or a player by the viewer's language.
+      lines.append(
+        "#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID=\"\(Self.textGroup)\",NAME=\"\(text.name)\"\(language),"
+          + "DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI=\"\(names.file(text.suffix))\"")
+    }
+    // A player combines a variant with any one rendition of each group.
+    let peak = (sounds.map(\.peakRate).max() ?? 0) + (texts.map(\.peakRate).max() ?? 0)
+    let average = (sounds.map(\.averageRate).max() ?? 0) + (texts.map(\.averageRate).max() ?? 0)
     for variant in variants {
       var attributes = [
         "BANDWIDTH=\(Self.rate(variant.peakRate + peak))",
@@ -72,6 +91,7 @@ struct MultivariantPlaylist: Sendable, Equatable {
       if variant.frameRate > 0 { attributes.append("FRAME-RATE=\(Wording.fixed(variant.frameRate, 3))") }
       if let range = variant.range { attributes.append("VIDEO-RANGE=\(range)") }
       if !sounds.isEmpty { attributes.append("AUDIO=\"\(Self.group)\"") }
+      if !texts.isEmpty { attributes.append("SUBTITLES=\"\(Self.textGroup)\"") }
       lines.append("#EXT-X-STREAM-INF:" + attributes.joined(separator: ","))
       lines.append(names.file(variant.suffix))
     }

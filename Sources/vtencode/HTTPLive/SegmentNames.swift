@@ -58,6 +58,11 @@ struct SegmentNames: Sendable, Equatable {
   /// - Parameter number: counted from 1.
   static func sound(_ number: Int) -> String { number > 1 ? "sound-\(number)" : "sound" }
 
+  /// The name of a rendition of text.
+  /// - Parameter number: counted from 1.
+  static func text(_ number: Int) -> String { number > 1 ? "text-\(number)" : "text" }
+  static func textSegment(_ rendition: String, _ number: Int) -> String { "-\(rendition)-\(number).vtt" }
+
   // MARK: Earlier runs
 
   /// Whether a file is one that a run with this playlist makes, other than the playlist itself.
@@ -67,7 +72,7 @@ struct SegmentNames: Sendable, Equatable {
     if suffix == Self.manifest { return true }
     return suffix.wholeMatch(
       of:
-        /-([0-9]+p|sound)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/
+        /-([0-9]+p|sound|text)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.(mp4|vtt)|-[0-9]+(\.[0-9]+)?\.m4s)/
     ) != nil
   }
 
@@ -85,7 +90,7 @@ struct SegmentNames: Sendable, Equatable {
     return names.filter { name in
       // A media playlist of a run names files of the run, and no other playlists.
       if let text = texts[name] { return text.contains(stem + "-") && !text.contains("#EXT-X-STREAM-INF") }
-      guard name.hasSuffix(".mp4"), !name.contains("-init-") else { return true }
+      guard name.hasSuffix(".mp4") || name.hasSuffix(".vtt"), !name.contains("-init-") else { return true }
       return texts.values.contains { $0.contains(name) }
     }
   }

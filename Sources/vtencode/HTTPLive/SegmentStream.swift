@@ -2,13 +2,13 @@
 import CoreMedia
 import Foundation
 
-/// The segments and the media playlist of one rendition: of pictures, with or without sound, or of
-/// sound alone. `HTTPLiveOutput` guards it with its lock.
+/// The segments and the media playlist of one rendition: of pictures, with or without sound, of
+/// sound alone, or of text. `HTTPLiveOutput` guards it with its lock.
 final class SegmentStream {
   /// The rendition's name within the names of its files, such as `720p`.
   let name: String
   let kind: OutputTrack.Kind
-  /// The settings of its pictures; nil for sound.
+  /// The settings of its pictures; nil for sound and text.
   let encoding: EncodingPlan?
   var languageCode: String?
   /// The bit rate of the sound among its tracks, as far as it is known beforehand, in bits a
@@ -47,7 +47,8 @@ final class SegmentStream {
     (run, number) = (firstNumber, firstNumber)
     let target = plan.targetDuration(frameRate: frameRate)
     playlist = MediaPlaylist(targetDuration: target, kind: plan.playlist)
-    playlist.partTarget = plan.partTarget(frameRate: frameRate)
+    // A segment of text is written whole.
+    playlist.partTarget = kind == .subtitles ? nil : plan.partTarget(frameRate: frameRate)
     playlist.firstNumber = firstNumber
     playlist.keyURI = plan.key?.uri
     rate = SegmentRate(targetDuration: target)
@@ -107,9 +108,12 @@ final class SegmentStream {
     segmentChunks = []
     if let key = plan.key { chunks = [try SegmentCipher.encrypt(chunks, key: key, number: number)] }
     let bytes = chunks.reduce(0) { $0 + $1.count }
-    var resource = MediaPlaylist.Resource(suffix: SegmentNames.segment(name, number))
+    let isText = kind == .subtitles
+    var resource = MediaPlaylist.Resource(
+      suffix: isText ? SegmentNames.textSegment(name, number) : SegmentNames.segment(name, number))
     if plan.isSingleFile {
-      resource.suffix = SegmentNames.wholeFile(name, run: run)
+      resource.suffix =
+        isText ? SegmentNames.textSegment(name, run) : SegmentNames.wholeFile(name, run: run)
       resource.range = try files.append(chunks.reduce(into: Data()) { $0.append($1) }, to: resource.suffix)
     } else {
       try files.write(chunks, as: resource.suffix)

@@ -25,6 +25,9 @@ protocol Output: AnyObject, Sendable {
   /// Whether time stamps, including decode time stamps, have to begin at zero. If not, they are
   /// those of the source.
   var beginsAtZero: Bool { get }
+  /// Whether texts are passed on when the pictures have reached their beginning, and not their end:
+  /// one may then outlast the last picture.
+  var takesTextsEarly: Bool { get }
   /// How samples are handled that the output has no room for.
   var backPressure: BackPressure { get }
   /// The end of the message about an interrupted run whose output has to be complete.
@@ -68,6 +71,7 @@ protocol Output: AnyObject, Sendable {
 }
 
 extension Output {
+  var takesTextsEarly: Bool { false }
   func begin(with first: CMSampleBuffer) {}
 }
 

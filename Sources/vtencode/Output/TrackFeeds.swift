@@ -93,7 +93,8 @@ struct TextFeed: Sendable {
     var report = TextReport()
     if plan.keepsSubtitles, output.tracks.contains(.subtitles) {
       for (index, subtitles) in source.subtitles.enumerated() {
-        let text = try? await TextTrack(subtitles: subtitles, of: source, synchronizer: synchronizer)
+        let text = try? await TextTrack(
+          subtitles: subtitles, of: source, synchronizer: synchronizer, isEarly: output.takesTextsEarly)
         guard let text, let id = try output.add(text.track) else {
           text?.cancel()
           report.leftOut.append("subtitle track \(index + 1) left out: it cannot be read")

@@ -60,9 +60,12 @@ struct Destination: Sendable {
     return path ?? "standard output"
   }
 
-  /// Whether the output holds subtitles and chapters.
+  /// Whether the output holds subtitles.
   var holdsText: Bool {
-    if case .movie = kind { true } else { false }
+    switch kind {
+    case .movie, .segments: true
+    case .container, .server, .elementaryStream, .standardOutput: false
+    }
   }
 
   /// Whether the output holds sound.

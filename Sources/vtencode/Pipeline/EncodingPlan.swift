@@ -251,7 +251,7 @@ struct EncodingPlan: Sendable {
       let other = destination.all.first(where: { $0.holdsSound && !$0.holdsText })
     else { return }
     notices.append(
-      "\(other.name) holds no subtitles, so they are left out; .mov and .mp4 keep them, and --burn-subtitles "
+      "\(other.name) holds no subtitles, so they are left out; .mov, .mp4 and .m3u8 keep them, and --burn-subtitles "
         + "draws them")
   }
 

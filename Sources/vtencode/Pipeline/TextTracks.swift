@@ -33,9 +33,14 @@ final class TextTrack: @unchecked Sendable {
   /// The number of texts that `next` has returned.
   private(set) var written = 0
   private var last = CMTime.negativeInfinity
+  /// Whether texts do not wait for the pictures at their end.
+  private let isEarly: Bool
 
   /// A subtitle track, read as 3GPP timed text whatever its format in the source.
-  init(subtitles track: AVAssetTrack, of source: MovieSource, synchronizer: SoundSynchronizer) async throws {
+  init(
+    subtitles track: AVAssetTrack, of source: MovieSource, synchronizer: SoundSynchronizer, isEarly: Bool
+  ) async throws {
+    self.isEarly = isEarly
     let (formats, language, isEnabled) = try await track.load(
       .formatDescriptions, .languageCode, .isEnabled)
     var wanted = OutputTrack(.subtitles, format: formats.first)
@@ -84,6 +89,7 @@ final class TextTrack: @unchecked Sendable {
     self.track = track
     var rest = samples[...]
     reader = nil
+    isEarly = false
     beginning = .negativeInfinity
     self.synchronizer = synchronizer
     read = { rest.popFirst() }
@@ -130,7 +136,10 @@ final class TextTrack: @unchecked Sendable {
         duration.isNumeric && duration > .zero
         ? sample.presentationTimeStamp + duration : .positiveInfinity
       guard end > start else { continue }
-      guard let kept = synchronizer.admitted(from: start, to: end) else {
+      let kept =
+        isEarly
+        ? (synchronizer.admits(start) ? end : nil) : synchronizer.admitted(from: start, to: end)
+      guard let kept else {
         cancel()
         return nil
       }
@@ -140,7 +149,9 @@ final class TextTrack: @unchecked Sendable {
       return try CMSampleBuffer(
         copying: sample,
         withNewTiming: [
-          CMSampleTimingInfo(duration: kept - start, presentationTimeStamp: start, decodeTimeStamp: .invalid)
+          CMSampleTimingInfo(
+            duration: kept.isNumeric ? kept - start : .invalid, presentationTimeStamp: start,
+            decodeTimeStamp: .invalid)
         ])
     }
     return nil

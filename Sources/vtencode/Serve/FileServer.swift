@@ -117,7 +117,7 @@ enum ServedType {
   static func caching(_ name: String) -> String {
     switch (name as NSString).pathExtension.lowercased() {
     case "m3u8", "mpd": "max-age=1"
-    case "m4s", "mp4", "ts": "no-cache"
+    case "m4s", "mp4", "ts", "vtt": "no-cache"
     default: "max-age=60"
     }
   }

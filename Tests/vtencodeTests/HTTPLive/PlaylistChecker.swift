@@ -256,6 +256,10 @@ struct MultivariantChecker {
       if let group = variant.attributes["AUDIO"], !media.contains(where: { $0["GROUP-ID"] == group }) {
         complaints.append("4.4.6.2: there is no group \(group)")
       }
+      let hasText = media.contains { $0["TYPE"] == "SUBTITLES" }
+      if variant.attributes["SUBTITLES"] != nil, !hasText {
+        complaints.append("4.4.6.2: there is no group of subtitles")
+      }
     }
     if media.count(where: { $0["DEFAULT"] == "YES" }) > 1 {
       complaints.append("4.4.6.1.1: a group has several defaults")

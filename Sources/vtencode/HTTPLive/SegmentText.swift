@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import Foundation
+
+/// The texts of one subtitle track as WebVTT, in segments with the times of the pictures' segments
+/// (RFC 8216bis, 3.1.4). `HTTPLiveOutput` guards it with its lock.
+///
+/// A segment of a live stream is written one segment later than that of the pictures: a text comes
+/// when the pictures have reached its beginning, and may still be under way when a segment ends.
+final class SegmentText {
+  /// A text and when it is shown, in seconds of the segments' time line.
+  struct Cue: Equatable, Sendable {
+    var start: Double
+    /// Nil for a text that lasts until the next one.
+    var end: Double?
+    var text: String
+  }
+
+  let stream: SegmentStream
+  private var cues: [Cue] = []
+  /// The pictures' segments for which none of text was written.
+  private var waiting: [MediaPlaylist.Segment] = []
+
+  init(_ stream: SegmentStream) { self.stream = stream }
+
+  /// Adds a sample of 3GPP timed text (3GPP TS 26.245, 5.17).
+  func add(_ sample: CMSampleBuffer) {
+    let start = sample.presentationTimeStamp
+    guard start.isNumeric, let bytes = try? sample.dataBuffer?.dataBytes(), bytes.count >= 2 else { return }
+    let count = min(Int(bytes[bytes.startIndex]) << 8 | Int(bytes[bytes.startIndex + 1]), bytes.count - 2)
+    let text = String(decoding: bytes.dropFirst(2).prefix(count), as: UTF8.self)
+    // The text before lasts until this one; an empty one only ends it.
+    if let last = cues.indices.last, cues[last].end == nil { cues[last].end = start.seconds }
+    guard !text.allSatisfy(\.isWhitespace) else { return }
+    let length = sample.duration
+    let end = length.isNumeric && length > .zero ? (start + length).seconds : nil
+    cues.append(Cue(start: start.seconds, end: end, text: text))
+  }
+
+  /// Notes that a segment of the pictures has ended.
+  func follow(_ segment: MediaPlaylist.Segment) { waiting.append(segment) }
+
+  /// Writes the segments that wait.
+  /// - Parameter isLast: whether no more texts come; otherwise the newest segment goes on waiting.
+  /// - Returns: whether one was written.
+  func write(isLast: Bool) throws -> Bool {
+    var hasWritten = false
+    while let segment = waiting.first, isLast || waiting.count > 1 {
+      waiting.removeFirst()
+      let end = segment.start + segment.seconds
+      let text = Self.document(cues, from: segment.start, to: end)
+      cues.removeAll { $0.end.map { $0 <= end } ?? false }
+      var piece = SegmentWriter.Piece(
+        chunks: [Data(text.utf8)], start: CMTime(seconds: segment.start, preferredTimescale: 90_000),
+        seconds: segment.seconds, beginsWithKeyFrame: true, endsSegment: true)
+      piece.pausesAfterwards = waiting.first?.isDiscontinuous ?? false
+      _ = try stream.take(nil, piece)
+      hasWritten = true
+    }
+    return hasWritten
+  }
+
+  /// A segment: each text that is shown in it, with its whole time.
+  /// - Parameters:
+  ///   - start: where the segment begins, in seconds.
+  ///   - end: where it ends.
+  static func document(_ cues: [Cue], from start: Double, to end: Double) -> String {
+    // The segments of the pictures have time stamps that begin at zero, too (3.1.4).
+    var text = "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n"
+    for cue in cues where cue.start < end && cue.end ?? .infinity > start {
+      let first = milliseconds(cue.start)
+      let last = max(milliseconds(cue.end ?? end), first + 1)
+      text += "\n\(clock(first)) --> \(clock(last))\n\(payload(cue.text))\n"
+    }
+    return text
+  }
+
+  private static func milliseconds(_ seconds: Double) -> Int {
+    Int(clamping: (max(seconds, 0) * 1000).rounded())
+  }
+
+  private static func clock(_ all: Int) -> String {
+    String(format: "%02d:%02d:%02d.%03d", all / 3_600_000, all / 60_000 % 60, all / 1000 % 60, all % 1000)
+  }
+
+  /// The lines of a text: characters of the markup are escaped, and an empty line would end the cue
+  /// (WebVTT, 4.1 and 4.2.2).
+  private static func payload(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+      .replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+      .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\0", with: "\u{FFFD}")
+  }
+}
