@@ -10,7 +10,8 @@ struct EncodingOptions: ParsableArguments {
     help: ArgumentHelp(
       "The movie to encode: anything that libavformat reads, including Y4M and raw H.264 or HEVC; or a "
         + "sequence of pictures, such as frame%04d.png, or a .m3u8 playlist with segments below its folder. "
-        + "Standard input (-) and pipes are read to their end first. Live pictures, until --duration or Ctrl-C: x11: or x11:DISPLAY+X,Y:WIDTHxHEIGHT@RATE, a "
+        + "Standard input (-) and pipes are read to their end first. Live pictures, until --duration or "
+        + "Ctrl-C: x11: or x11:DISPLAY+X,Y:WIDTHxHEIGHT@RATE, a "
         + "screen; v4l2:/dev/video0:WIDTHxHEIGHT@RATE, a camera; test:WIDTHxHEIGHT@RATE, a test picture. With "
         + "--allow-network also an address: rtmp://, rtmps://, srt://, udp://, tcp://, rtsp://, http:// or "
         + "https://, also of a .m3u8 playlist."),

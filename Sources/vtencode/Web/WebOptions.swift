@@ -7,8 +7,8 @@ struct WebOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Show the pictures in a browser: a page at this port of this machine, with charts and controls. With "
-        + "an address before it (0.0.0.0:8080, with IPv6 [::]:8080, and --insecure) it is accessible from other machines. The "
-        + "page's address contains a secret, without which nothing is shown.",
+        + "an address before it (0.0.0.0:8080, with IPv6 [::]:8080, and --insecure) it is accessible from "
+        + "other machines. The page's address contains a secret, without which nothing is shown.",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var web: Endpoint?
 
