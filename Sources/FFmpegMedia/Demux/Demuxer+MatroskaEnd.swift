@@ -51,8 +51,8 @@ extension Demuxer {
     return end > begin ? min(end, furthest) : furthest
   }
 
-  /// Makes the durations unknown that libavformat has computed from the size of the file and the bit
-  /// rates of its streams, where the file states none. They are far off where the rate varies.
+  /// Makes the durations unknown that libavformat has computed from the size of the file and the
+  /// bit rates of its streams, where the file states none. They are far off where the rate varies.
   static func discardGuessedDurations(_ context: UnsafeMutablePointer<AVFormatContext>) {
     guard context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE else { return }
     context.pointee.duration = ovt_av_nopts_value()

@@ -41,8 +41,8 @@ package final class Demuxer: @unchecked Sendable {
   var connection: NetworkConnection?
   /// What `context` may open, if it is a playlist; nil for everything else.
   var references: PlaylistReferences?
-  /// The packets of a network input, which this demuxer and others take from one connection; nil for
-  /// a demuxer that reads by itself.
+  /// The packets of a network input, which this demuxer and others take from one connection; nil
+  /// for a demuxer that reads by itself.
   let shared: SharedPackets?
   /// Ends the reading of this demuxer alone, if it shares packets.
   let branch = SharedPackets.Branch()

@@ -20,8 +20,8 @@ struct MatroskaEnd {
     /// The duration that the last block states; nil: it states none.
     var duration: Int64?
 
-    /// When the last block ends. A block that states no duration is taken to last as long as the one
-    /// before it.
+    /// When the last block ends. A block that states no duration is taken to last as long as the
+    /// one before it.
     var end: Int64 {
       let step = previous.map { last.subtractingClamped($0) } ?? 0
       return last.addingClamped(max(duration ?? step, 0))
@@ -75,8 +75,8 @@ struct MatroskaEnd {
     return filled == count
   }
 
-  /// When the last block of the last cluster ends, in ticks; nil if there is none. Where a track has
-  /// one block in that cluster, the cluster before it says how long a block lasts.
+  /// When the last block of the last cluster ends, in ticks; nil if there is none. Where a track
+  /// has one block in that cluster, the cluster before it says how long a block lasts.
   private mutating func end() -> Int64? {
     var tracks: [UInt64: Track] = [:]
     var at = bytes.count - 4

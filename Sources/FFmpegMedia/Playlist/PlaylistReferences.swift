@@ -8,7 +8,8 @@ import Foundation
 /// server that it reaches, read into the output.
 ///
 /// libavformat opens every playlist, segment and key through the function that `attach` sets.
-/// Redirections of a server are followed by libavformat's HTTP; they are that server's own decision.
+/// Redirections of a server are followed by libavformat's HTTP; they are that server's own
+/// decision.
 final class PlaylistReferences {
   enum Place {
     /// The folder of a local playlist, as an absolute path without symbolic links.
@@ -73,8 +74,8 @@ final class PlaylistReferences {
     return code
   }
 
-  /// Throws if a playlist refers to what it may not: before anything is read, and also for protocols
-  /// whose segments libavformat would leave out without a word.
+  /// Throws if a playlist refers to what it may not: before anything is read, and also for
+  /// protocols whose segments libavformat would leave out without a word.
   /// - Parameter base: The address of the playlist.
   func check(_ text: PlaylistText, at base: String) throws {
     for reference in text.references {

@@ -6,10 +6,11 @@ import RealTimeTransport
 ///
 /// The rate follows the peer's feedback about each packet (transport-wide congestion control), by
 /// the controller that calls use. A peer without it sends estimates (REMB) or reports of losses:
-/// the rate is then the lower one of both (draft-ietf-rmcat-gcc-02, 6). Lost packets are sent again,
-/// within ``RepairBudget``. What is lost nevertheless takes a key frame: browsers discard frames
-/// after a loss up to a key frame, so that no other frame would help them. A peer without feedback
-/// about each packet is made to ask again, by a ``RequestProbe``, since its requests get lost too.
+/// the rate is then the lower one of both (draft-ietf-rmcat-gcc-02, 6). Lost packets are sent
+/// again, within ``RepairBudget``. What is lost nevertheless takes a key frame: browsers discard
+/// frames after a loss up to a key frame, so that no other frame would help them. A peer without
+/// feedback about each packet is made to ask again, by a ``RequestProbe``, since its requests get
+/// lost too.
 public struct VideoSender: Sendable {
   private static let reportInterval = 1.0
   /// The losses from which an answer to a request goes twice, the time between both, and the

@@ -113,8 +113,8 @@ enum Sandbox {
   }
 
   /// The paths that reading a movie needs. A pipe is copied to a file, which is created here
-  /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder, and so
-  /// does a playlist.
+  /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder, and
+  /// so does a playlist.
   /// - Throws: a `Failure` if the argument names a folder, which would make all of its contents
   ///   accessible.
   static func paths(ofMovie argument: String) throws -> [String] {

@@ -90,7 +90,8 @@ final class DatagramSocket: @unchecked Sendable {
 
   var port: Int { channel.localAddress?.port ?? 0 }
 
-  /// Whether it sends to addresses of IPv6; at all addresses of the machine then to those of IPv4 too.
+  /// Whether it sends to addresses of IPv6; at all addresses of the machine then to those of IPv4
+  /// too.
   var isIPv6: Bool { channel.localAddress?.protocol == .inet6 }
 
   /// Opens a socket at all addresses of the machine, of IPv4 and, where it has that, of IPv6.

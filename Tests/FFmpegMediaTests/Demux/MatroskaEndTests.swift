@@ -100,7 +100,8 @@ import Testing
   @Test("Times count in the segment's ticks, whatever a track's own scale is")
   func trackScale() throws {
     var bytes = try Self.unfinished(["-c:v", "mpeg4", "-an", "-f", "matroska"])
-    // TrackUID (RFC 9559, 5.1.4.1.2) gives its place to TrackTimestampScale, 2.0, and a Void element.
+    // TrackUID (RFC 9559, 5.1.4.1.2) gives its place to TrackTimestampScale, 2.0, and a Void
+    // element.
     let identifier: [UInt8] = [0x73, 0xC5, 0x88]
     let at = try #require(bytes.indices.first { bytes[$0...].starts(with: identifier) })
     bytes.replaceSubrange(

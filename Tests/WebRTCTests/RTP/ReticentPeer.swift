@@ -3,10 +3,10 @@ import RealTimeTransport
 
 @testable import WebRTC
 
-/// A sender of pictures, and a peer that reports no arrivals and asks for lost packets reticently, as
-/// aiortc does: for all that are missing when it finds a new gap, and at no other time. It waits for
-/// each packet as long as that takes. Between both is a path on a virtual clock that loses packets of
-/// both directions.
+/// A sender of pictures, and a peer that reports no arrivals and asks for lost packets reticently,
+/// as aiortc does: for all that are missing when it finds a new gap, and at no other time. It waits
+/// for each packet as long as that takes. Between both is a path on a virtual clock that loses
+/// packets of both directions.
 struct ReticentPeer {
   static let source: UInt32 = 7
 
@@ -17,8 +17,8 @@ struct ReticentPeer {
   private let delay: Double
   private var transit: [(at: Double, order: Int, bytes: [UInt8], isControl: Bool, toPeer: Bool)] = []
   private var order = 0
-  /// The unwrapped numbers of the packets that came, with the highest, and the first number that the
-  /// next frame may have.
+  /// The unwrapped numbers of the packets that came, with the highest, and the first number that
+  /// the next frame may have.
   private var unwrapper = SequenceUnwrapper()
   private var arrived: [Int64: RTPPacket] = [:]
   private var highest: Int64?
@@ -45,8 +45,8 @@ struct ReticentPeer {
     loss = [LossProcess(.random(share), seed: 4), LossProcess(.random(share), seed: 5)]
   }
 
-  /// The share of the time in gaps longer than a frame and 150 ms, without the first five seconds: a
-  /// sender does not know at first that packets are lost.
+  /// The share of the time in gaps longer than a frame and 150 ms, without the first five seconds:
+  /// a sender does not know at first that packets are lost.
   var standstill: Double {
     let times = times.filter { $0 > 5 }
     let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
