@@ -50,7 +50,8 @@ public final class HEVCEncoder {
     return try LookAheadEncoder(configuration: configuration, pass: pass)
   }
 
-  private init(_ encoder: LowLatencyEncoder) {
+  /// Wraps an encoder that a test has made.
+  init(_ encoder: LowLatencyEncoder) {
     (strategy, lowLatency, lookAhead) = (encoder, encoder, nil)
   }
 

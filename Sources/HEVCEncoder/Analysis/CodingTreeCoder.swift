@@ -62,6 +62,8 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   let edge: UnsafeMutablePointer<Sample>
   let smoothEdge: UnsafeMutablePointer<Sample>
 
+  /// The motion of large parts of the picture.
+  var screen = ScreenMotion()
   /// Whether units of the row are coded intra, in a P slice too.
   var mustBeIntra = false
   /// The luma row of reference pictures from which on units of the row must not refer to samples.

@@ -86,3 +86,17 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     }
   }
 }
+
+extension EffortSettings {
+  /// The settings for screen content, most of which is skipped and the rest of which has sharp
+  /// edges. Effort 0 is not changed.
+  var forScreens: EffortSettings {
+    guard smallestInter == 3 else { return self }
+    var settings = self
+    settings.optimisesLevels = true
+    settings.partsThreshold = 0
+    settings.splitThreshold = min(splitThreshold, 2)
+    settings.intraMargin = max(intraMargin, 32)
+    return settings
+  }
+}

@@ -20,7 +20,16 @@ extension CodingTreeCoder {
       list.insert(i, satd(candidate, block) &+ costSATD(bits: 8 &+ mergeBits(i)))
     }
     let mergeCost = list.leastCost
-    for rank in 0..<min(list.count, settings.codedMerges) {
+    // In a screen a vector may be exact where no neighbour has it; the merge candidates need not be
+    // coded then.
+    var early: FoundMotion?
+    var merged = min(list.count, settings.codedMerges)
+    if screen.isScreen && !isExact(mergeCost / 4, block) {
+      let found = search(block)
+      if found.cost < mergeCost / 4 { merged = 0 }
+      early = found
+    }
+    for rank in 0..<merged {
       let index = list.index(rank)
       begin(best + 1, block)
       best[1].unit.first.motion = merges[index]
@@ -30,7 +39,7 @@ extension CodingTreeCoder {
     }
 
     // A searched vector.
-    let found = search(block)
+    let found = early ?? search(block)
     if found.cost < mergeCost || list.count == 0 || settings.codesEveryVector {
       begin(best + 1, block)
       best[1].unit.first = found.unit

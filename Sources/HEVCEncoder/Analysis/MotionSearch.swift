@@ -128,13 +128,13 @@ extension CodingTreeCoder {
     var x = 0
     var y = 0
     var cost = Int.max
-    func test(_ candidate: Motion) {
+    func test(_ candidate: Motion, below limit: Int = .max) {
       let cx = min(max((Int(candidate.x) &+ 2) >> 2, minX), maxX)
       let cy = min(max((Int(candidate.y) &+ 2) >> 2, minY), maxY)
       if cost != Int.max && cx == x && cy == y { return }
       let sad = Int(Kernels.sad(kernels, shape, source, stride, plane + cy &* stride + cx, stride))
       let total = sad &+ costSATD(bits: bits(cx &* 4, cy &* 4, predictors.0))
-      if total < cost {
+      if total < min(cost, limit) {
         cost = total
         x = cx
         y = cy
@@ -148,6 +148,15 @@ extension CodingTreeCoder {
       let merge = merges[i][list]
       if merge.reference == Int16(truncatingIfNeeded: reference) { test(merge) }
     }
+
+    if list == 0 && reference == 0 {
+      // Content that has moved as a whole is predicted much better from there. A little better is a
+      // chance match in text, from which the search does not come to the right one.
+      let limit = cost / 4 &* 3
+      forEachScreenVector(block) { test($0, below: limit) }
+    }
+    // Screens move by whole samples.
+    let isExact = screen.isScreen && isExact(cost, block)
 
     // A diamond: wide steps while they help, then single ones.
     var costs: (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
@@ -186,25 +195,26 @@ extension CodingTreeCoder {
       }
     }
     let start = (x: x, y: y, cost: cost)
-    descend(from: 2)
+    if !isExact { descend(from: 2) }
     // Where no larger unit was searched and the match is poor, a second descent begins with long
     // strides: text and patterns have many minima between which these choose badly.
     let poor = (3 &<< Sample.extraBits) &* block.width &* block.height
-    if cost > poor && parent.reference < 0 {
+    if !isExact && cost > poor && parent.reference < 0 {
       let short = (x: x, y: y, cost: cost)
       (x, y, cost) = (start.x, start.y, start.cost)
       descend(from: settings.searchStride)
       if short.cost <= cost { (x, y, cost) = (short.x, short.y, short.cost) }
     }
-    let found = refine(block, list, reference, x &* 4, y &* 4, predictors)
+    let found = refine(block, list, reference, x &* 4, y &* 4, predictors, isExact: isExact)
     if block.mode == .whole { starts[log2Size, list, reference] = found.unit.motion[list] }
     return found
   }
 
   /// Refines a vector of whole samples by half and quarter samples.
+  /// - Parameter isExact: whether it is good as it is.
   private func refine(
     _ block: PredictionBlock, _ list: Int, _ reference: Int, _ startX: Int, _ startY: Int,
-    _ predictors: (Motion, Motion)
+    _ predictors: (Motion, Motion), isExact: Bool
   ) -> FoundMotion {
     let stride = layout.lumaStride
     let source = pixels.source.luma + block.y &* stride + block.x
@@ -216,7 +226,8 @@ extension CodingTreeCoder {
       return satd(candidate, list, block, source) &+ costSATD(bits: bits(cx, cy, predictors.0))
     }
     var cost = total(x, y)
-    for (step, rounds) in [(2, settings.halfRounds), (1, settings.quarterRounds)] {
+    for (step, rounds) in [(2, settings.halfRounds), (1, settings.quarterRounds)]
+    where !isExact {
       for _ in 0..<rounds {
         let (px, py) = (x, y)
         // The four nearest, then the diagonal between the best of either direction.

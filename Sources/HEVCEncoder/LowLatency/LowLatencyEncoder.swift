@@ -20,6 +20,10 @@ final class LowLatencyEncoder {
   private let preAnalysis: PreAnalysis
   /// Chooses QP offsets of blocks by local activity.
   private let activity: ActivityQuantisation
+  /// Finds the motion of large parts of pictures.
+  private var screenDetectors: ScreenDetectors
+  /// Whether `screenDetectors` are asked. Tests turn them off to compare.
+  var findsScreenMotion = true
   /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
   var weights: PictureWeights?
   private var refresh: IntraRefresh
@@ -81,6 +85,7 @@ final class LowLatencyEncoder {
     activity = ActivityQuantisation(
       PictureGeometry(width: configuration.width, height: configuration.height),
       kernels: coder.videoKernels, memory: &memory)
+    screenDetectors = ScreenDetectors(configuration, coder, memory: &memory)
     weights =
       configuration.allowsWeightedPrediction
       ? PictureWeights(
@@ -161,13 +166,18 @@ final class LowLatencyEncoder {
 
     let isAnalysed = rateControl.needsPreAnalysis || configuration.lowLatency.sceneChange != .none
     let strength = options.qp == nil ? configuration.lowLatency.adaptiveQuantisation : 0
-    if isAnalysed || strength > 0 {
-      let picture = eightBits.picture(source, kernels: coder.videoKernels)
-      if isAnalysed { preAnalysis.analyse(picture) }
-      if strength > 0 { activity.analyse(picture, strength: strength) }
-    }
-    let isSceneChange = isAnalysed && preAnalysis.isSceneChange
+    let picture = eightBits.picture(source, kernels: coder.videoKernels)
+    if isAnalysed { preAnalysis.analyse(picture) }
+    if strength > 0 { activity.analyse(picture, strength: strength) }
     buffer.removeDistant(order: order)
+    var plan = PicturePlan()
+    let first = selectReferences(options).first
+    let isCut = isAnalysed && preAnalysis.isSceneChange
+    if findsScreenMotion {
+      plan.screen = screenDetectors.find(
+        picture, index: nextIndex, first: first, isCut: isCut, coder)
+    }
+    let isSceneChange = isCut && plan.screen.scroll == 0 && !plan.screen.displacements.explainMost
     refresh.begin(
       order: order, isReference: options.isReference,
       isWanted: options.startsIntraRefresh
@@ -179,7 +189,8 @@ final class LowLatencyEncoder {
     {
       wanted = []
     }
-    var plan = PicturePlan()
+    // The vectors are into another picture than the first one now.
+    if wanted.first != first { plan.screen.forgetVectors() }
     plan.isKeyFrame = wanted.isEmpty
     plan.isReference = options.isReference || plan.isKeyFrame
     plan.temporalLayer = plan.isKeyFrame ? 0 : options.temporalLayer
@@ -197,7 +208,7 @@ final class LowLatencyEncoder {
     setQuality(&plan, decision, options)
     let target = prepare(&plan, wanted)
     if weights != nil {
-      weigh(&plan, source, wanted, isSceneChange: isSceneChange)
+      weigh(&plan, picture, wanted, isSceneChange: isSceneChange)
       if plan.isReference { weights?.store(slot: target) }
     }
     output.appendLeadingUnits(plan, configuration, sets)
@@ -230,12 +241,10 @@ final class LowLatencyEncoder {
 
   /// Chooses the weights of the reference pictures.
   private func weigh(
-    _ plan: inout PicturePlan, _ source: HEVCSource, _ wanted: [ReferenceBuffer.Entry],
+    _ plan: inout PicturePlan, _ picture: SourcePicture, _ wanted: [ReferenceBuffer.Entry],
     isSceneChange: Bool
   ) {
-    guard let reading = weights?.read(eightBits.picture(source, kernels: coder.videoKernels)) else {
-      return
-    }
+    guard let reading = weights?.read(picture) else { return }
     weights?.weigh(&plan, reading, list0: wanted, list1: [], isAllowed: !isSceneChange, coder)
   }
 

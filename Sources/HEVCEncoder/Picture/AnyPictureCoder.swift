@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
 import CVideoKernels
 import VideoEncoding
 
@@ -26,6 +27,33 @@ enum AnyPictureCoder {
     switch self {
     case .eightBits(let coder): coder.poolCount
     case .tenBits(let coder): coder.poolCount
+    }
+  }
+
+  var layout: PlaneLayout {
+    switch self {
+    case .eightBits(let coder): coder.layout
+    case .tenBits(let coder): coder.layout
+    }
+  }
+
+  /// Luma of a reconstructed picture with 8 bits per sample, in rows of `PlaneLayout.lumaStride`
+  /// bytes.
+  /// - Parameters:
+  ///   - index: the index of the picture in the pool.
+  ///   - narrow: receives the samples where the picture has 10 bits per sample.
+  func eightBitLuma(_ index: Int, narrow: UnsafeMutablePointer<UInt8>?) -> UnsafePointer<UInt8>? {
+    switch self {
+    case .eightBits(let coder): return coder.withPlanes(index) { luma, _, _, _, _ in luma }
+    case .tenBits(let coder):
+      guard let narrow else { return nil }
+      let layout = coder.layout
+      coder.withPlanes(index) { luma, _, _, stride, _ in
+        for y in 0..<layout.height {
+          ovt_hevc_narrow_row(narrow + y * stride, luma + y * stride, Int32(layout.width), 0)
+        }
+      }
+      return UnsafePointer(narrow)
     }
   }
 

@@ -154,6 +154,7 @@ final class PictureCoder<Sample: HEVCSample> {
     result.field.references.update(from: identities, count: count)
     (result.field.references + list1).update(from: identities + list1, count: countL1)
     let order = Int32(truncatingIfNeeded: plan.order)
+    let settings = EffortSettings(effort: effort)
     let later =
       (0..<count).contains { identities[$0].order > order }
       || (0..<countL1).contains { identities[list1 + $0].order > order }
@@ -168,7 +169,7 @@ final class PictureCoder<Sample: HEVCSample> {
         hasTemporalMotion: plan.header.hasTemporalMotion, collocatedList: collocatedList,
         hasOnlyEarlierReferences: !later),
       PictureSamples(source: source, target: result, references: references),
-      settings: EffortSettings(effort: effort))
+      settings: plan.screen.isScreen ? settings.forScreens : settings)
     run()
     let size = writer.pointee.finish()
     var header = plan.header

@@ -35,6 +35,8 @@ struct PicturePlan {
   var refreshStarts = false
   /// Whether a reference picture has other weights than the default.
   var isWeighted = false
+  /// The motion of large parts of it.
+  var screen = ScreenMotion()
   /// The slice header.
   var header = HEVCSliceHeader()
 }

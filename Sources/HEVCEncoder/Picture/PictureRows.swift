@@ -124,6 +124,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       coders[i].minimumQP = plan.minimumQP
       coders[i].maximumQP = plan.maximumQP
       coders[i].lambdaScale = plan.lambdaScale
+      coders[i].screen = plan.screen
     }
     codesRows = true
   }

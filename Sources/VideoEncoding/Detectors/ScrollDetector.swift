@@ -8,8 +8,10 @@ import CVideoKernels
 /// neighbouring vectors finds. The sums of the samples of each row, in four strips side by side,
 /// tell the distance, since lines of text make them differ from row to row.
 package struct ScrollDetector {
-  /// The pictures' size and stride.
+  /// The pictures' size.
   private let geometry: PictureGeometry
+  /// The bytes from one row of the reference picture to the next.
+  private let stride: Int
   /// A value for each of the four strips.
   private typealias Strips = SIMD4<Int32>
   /// For each row of the reference picture, the sum of the luma samples in each strip.
@@ -32,9 +34,11 @@ package struct ScrollDetector {
   ///
   /// - Parameters:
   ///   - geometry: the pictures' size.
+  ///   - stride: the bytes from one row of reference pictures to the next; nil: as `geometry` has it.
   ///   - memory: owns the sums.
-  package init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
+  package init(_ geometry: PictureGeometry, stride: Int? = nil, memory: inout EncoderMemory) {
     self.geometry = geometry
+    self.stride = stride ?? geometry.stride
     sums = memory.allocate(SIMD4<Int32>.self, count: geometry.height)
     rows = memory.allocate(SIMD4<Int32>.self, count: ScrollDetector.samples)
   }
@@ -43,8 +47,7 @@ package struct ScrollDetector {
   ///
   /// - Parameters:
   ///   - source: the picture.
-  ///   - reference: the first luma sample of the reconstruction of the picture that it refers to,
-  ///     whose rows are `PictureGeometry.stride` bytes apart.
+  ///   - reference: the first luma sample of the reconstruction of the picture that it refers to.
   ///   - limit: the largest vertical vector, in luma samples, that the level allows.
   /// - Returns: the distance in luma rows: row y of the picture shows what is at row y + distance
   ///   of the reference. 0 if nothing was scrolled.
@@ -65,14 +68,14 @@ package struct ScrollDetector {
       let y = i &* height / count
       let sum = Self.sums(source.luma + y &* source.lumaBytesPerRow, wide)
       rows[i] = sum
-      let c = measure.cost(sum, Self.sums(reference + y &* geometry.stride, wide))
+      let c = measure.cost(sum, Self.sums(reference + y &* stride, wide))
       still &+= c
       changed &+= Strips.zero.replacing(with: 1, where: c .> 0).wrappedSum()
     }
     // Where fewer than an eighth of the compared row parts have changed, nothing was scrolled.
     guard Int(changed) &* 8 >= count &* ScrollDetector.strips else { return 0 }
 
-    for y in 0..<height { sums[y] = Self.sums(reference + y &* geometry.stride, wide) }
+    for y in 0..<height { sums[y] = Self.sums(reference + y &* stride, wide) }
     // A strip that has not moved says nothing against the others, so a strip's loss does not count
     // against their gain. At least half of the difference has to vanish.
     var best = 0

@@ -25,6 +25,8 @@ struct Content {
     case pan, blocks
     /// Text-like strokes that scroll; a picture that becomes brighter.
     case screen, fade
+    /// Print on a plain ground that is scrolled far; print of few letters in a window that jumps.
+    case page, window
   }
 
   let kind: Kind
@@ -114,14 +116,35 @@ struct Content {
       let row = y + n
       return (x * 7 / 3 + row / 9 * 31) % 11 < 3 && row % 9 < 6 ? 20 : 235
     case .fade: return 30 + n * 6 + (x * 3 + y * 5) % 64
+    case .page: return print(x, y + Self.jump(n).y, letters: 1 << 40)
+    case .window:
+      let (left, top) = (width / 8 + Self.jump(n).x, height / 8 + Self.jump(n).y / 2)
+      guard x >= left, y >= top, x < left + width / 2, y < top + height / 2 else { return 90 }
+      return print(x - left, y - top, letters: 9)
     }
+  }
+
+  /// The distance of pages and windows from their first place.
+  static func jump(_ n: Int) -> (x: Int, y: Int) { (n * 37 % 61, n * 71 % 113) }
+
+  /// A sample of print: letters of 3x5 strokes in cells of 8x12, and blanks between words.
+  /// - Parameter letters: the number of different letters.
+  private func print(_ x: Int, _ y: Int, letters: UInt64) -> Int {
+    func hash(_ a: UInt64, _ b: UInt64) -> UInt64 {
+      var g = SeededGenerator(seed: seed &+ a &* 0xC2B2_AE3D &+ b &* 0x1656_67B1)
+      return g.next() >> 8
+    }
+    let cell = hash(UInt64(x / 8), UInt64(y / 12))
+    guard cell % 4 > 0, x % 8 < 6, y % 12 < 10 else { return 235 }
+    let letter = hash(1 << 20, cell % letters)
+    return letter >> UInt64(x % 8 / 2 + y % 12 / 2 * 3) & 1 == 1 ? 20 : 235
   }
 
   private func chromaSample(_ x: Int, _ y: Int, _ n: Int, _ noise: inout SeededGenerator) -> Int {
     switch kind {
     case .noise: return Int(noise.next() & 255)
     case .flat: return x & 1 == 0 ? 100 : 150
-    case .screen: return 128
+    case .screen, .page, .window: return 128
     default: return 100 + (x & 1) * 40 + abs((x / 2 + y + n) % 60 - 30)
     }
   }
