@@ -129,13 +129,16 @@ struct ConfigurationTests {
   func sourceTypes() {
     var c = HEVCEncoderConfiguration(width: 64, height: 64)
     c.lookAhead = HEVCEncoderConfiguration.LookAhead()
-    for (rate, frames, isKept) in [
-      (LookAheadRate.quality(24), 40, true), (.quality(18), 8, true), (.quality(24.5), 40, false),
-      (.quality(20), 7, false), (.constantQP(20), 40, false), (.average(1_000_000), 40, false),
+    for (rate, frames, qp, isKept) in [
+      (LookAheadRate.quality(24), 40, 51.0, true), (.quality(18), 8, 51, true),
+      (.quality(24.5), 40, 20, false), (.quality(20), 7, 20, false), (.constantQP(20), 40, 20, false),
+      (.average(1_000_000), 40, 24, true), (.average(1_000_000), 40, 24.1, false),
+      (.average(1_000_000), 7, 20, false),
     ] {
       c.lookAhead.rate = rate
       c.lookAhead.frames = frames
-      #expect(c.keepsSourceTypes == isKept, "\(rate), \(frames) frames")
+      let isRecognised = c.recognisesSourceTypes
+      #expect((isRecognised && c.keepsSourceTypes(qp: qp)) == isKept, "\(rate), \(frames) frames, QP \(qp)")
     }
   }
 }

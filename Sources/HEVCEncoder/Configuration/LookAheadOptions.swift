@@ -91,12 +91,22 @@ extension HEVCEncoderConfiguration {
   /// + 1). A B picture that is no reference is shown as soon as it is decoded (C.5.2.3).
   var decodedPictureCount: Int { maximumReferences + 1 + (hasPyramid ? 1 : 0) }
 
-  /// Whether P and B pictures of a source that was compressed with H.264 remain what they were. It
-  /// pays where the quality comes near that of the source; at lower qualities B pictures everywhere
-  /// take fewer bits.
-  var keepsSourceTypes: Bool {
-    guard case .quality(let qp) = lookAhead.rate, qp <= Self.coarsestForTypes else { return false }
-    return lookAhead.frames >= LookAheadQueue.fewestForTypes
+  /// Whether the look-ahead recognises P and B pictures of a source that was compressed with H.264.
+  var recognisesSourceTypes: Bool {
+    if lookAhead.frames < LookAheadQueue.fewestForTypes { return false }
+    switch lookAhead.rate {
+    case .quality(let qp): return qp <= Self.coarsestForTypes
+    case .average, .constant: return true
+    case .constantQP: return false
+    }
+  }
+
+  /// Whether pictures remain of the types that were recognised. It pays where the quality comes near
+  /// that of the source; at lower qualities B pictures everywhere take fewer bits.
+  /// - Parameter qp: the QP of recent pictures, without the offsets of their types.
+  func keepsSourceTypes(qp: Double) -> Bool {
+    if case .quality(let quality) = lookAhead.rate { return quality <= Self.coarsestForTypes }
+    return qp <= Self.coarsestForTypes
   }
 
   /// The quality, as a QP, up to which the types of a source are kept.

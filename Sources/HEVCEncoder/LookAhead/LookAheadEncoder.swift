@@ -38,6 +38,8 @@ final class LookAheadEncoder: EncodingStrategy {
   private(set) var lastPicture: Int?
   /// The number of the next picture, as `queue` counts them.
   private var nextIndex: UInt64 = 0
+  /// The mean QP of recent pictures, without the offsets of their types.
+  private var recentQP = 51.0
   /// The number of frames that were output.
   var codedCount: UInt64 = 0
   /// The seconds that the pre-analysis of the newest picture took, until they are added to the
@@ -93,7 +95,7 @@ final class LookAheadEncoder: EncodingStrategy {
       settings, frames: configuration.lookAhead.frames,
       queue: LookAheadQueue(
         geometry, analysis: analysis, weighs: configuration.allowsWeightedPrediction,
-        keepsSourceTypes: configuration.keepsSourceTypes),
+        keepsSourceTypes: configuration.recognisesSourceTypes),
       pass: pass, joined: JoinedBuffer(settings, tick: tick, macroblocks: geometry.macroblockCount))
     order = StreamOrder(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
@@ -203,8 +205,13 @@ final class LookAheadEncoder: EncodingStrategy {
   /// Codes the first picture of the queue in decoding order. The queue must not be empty.
   private func codeNext(isEnding: Bool) -> HEVCEncodedFrame {
     let start = DispatchTime.now().uptimeNanoseconds
+    queue.followsSourceTypes = configuration.keepsSourceTypes(qp: recentQP)
     queue.decideOrder(planner.settings, propagates: usesMacroblockTree)
     let planned = planner.next(isEnding: isEnding, pending: [], codingIndex: codedCount)
+    let baseQP = planned.qp - planned.offset
+    recentQP = codedCount == 0 ? baseQP : recentQP + (baseQP - recentQP) * 0.2
+    // Types are known before they are followed, where the QP comes near that limit.
+    queue.searchesSourceTypes = configuration.keepsSourceTypes(qp: recentQP - 2)
     let picture = planned.picture
     coder.setEffort(effortControl.effort)
     var plan = PicturePlan()

@@ -162,7 +162,7 @@ extension LookAheadQueue {
     let most = rest.prefix(settings.bidirectionalLimit + 1)
     var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
     updateSourceTypes()
-    switch sourceTypes {
+    switch followsSourceTypes ? sourceTypes : .unknown {
     case .unknown: break
     case .predicted: end = min(end, most.startIndex + 1)
     case .mixed:

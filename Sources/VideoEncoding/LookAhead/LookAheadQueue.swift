@@ -138,7 +138,7 @@ package final class LookAheadQueue {
     }
     picture.takeResiduals(geometry.macroblockCount, hasInter: before != nil)
     if let before {
-      if keepsSourceTypes, settings.bidirectionalLimit > 0 {
+      if keepsSourceTypes, searchesSourceTypes, settings.bidirectionalLimit > 0 {
         matchSource(picture, before, beforeNewest)
       }
       picture.isCut = isCut(picture, after: before)
@@ -211,6 +211,10 @@ package final class LookAheadQueue {
   }
 
   let keepsSourceTypes: Bool
+  /// Whether the next runs follow the types that were recognised (`sourceTypes`), and whether those
+  /// of new pictures are searched, which takes time.
+  package var followsSourceTypes = true
+  package var searchesSourceTypes = true
   /// The picture types that the source had around the next run.
   var sourceTypes = SourceTypes.unknown
   /// The mean share of exact matches with later pictures in the pictures from which `sourceTypes`
