@@ -101,8 +101,8 @@ extension HEVCEncoderConfiguration {
     }
   }
 
-  /// Whether pictures remain of the types that were recognised. It pays where the quality comes near
-  /// that of the source; at lower qualities B pictures everywhere take fewer bits.
+  /// Whether pictures remain of the types that were recognised. It pays where the quality comes
+  /// near that of the source; at lower qualities B pictures everywhere take fewer bits.
   /// - Parameter qp: the QP of recent pictures, without the offsets of their types.
   func keepsSourceTypes(qp: Double) -> Bool {
     if case .quality(let quality) = lookAhead.rate { return quality <= Self.coarsestForTypes }

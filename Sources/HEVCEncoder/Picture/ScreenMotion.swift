@@ -4,8 +4,8 @@ import VideoEncoding
 /// What is known of the motion of large parts of a picture, and of blocks that the last picture
 /// showed elsewhere, before it is coded. Vectors are into the first picture of list 0.
 struct ScreenMotion: BitwiseCopyable {
-  /// The rows by which the picture, or a part of its width, was scrolled: row y shows what was at row
-  /// y + scroll. 0: nothing was.
+  /// The rows by which the picture, or a part of its width, was scrolled: row y shows what was at
+  /// row y + scroll. 0: nothing was.
   var scroll = 0
   /// The vectors of parts that were moved, and whether the picture is screen content.
   var displacements = Displacements()

@@ -34,7 +34,8 @@ package struct ScrollDetector {
   ///
   /// - Parameters:
   ///   - geometry: the pictures' size.
-  ///   - stride: the bytes from one row of reference pictures to the next; nil: as `geometry` has it.
+  ///   - stride: the bytes from one row of reference pictures to the next; nil: as `geometry` has
+  ///     it.
   ///   - memory: owns the sums.
   package init(_ geometry: PictureGeometry, stride: Int? = nil, memory: inout EncoderMemory) {
     self.geometry = geometry
