@@ -43,7 +43,7 @@ import Testing
           "-nostdin", "-v", "error", "-i", "in.mkv", "-c:a", "copy", "-c:v", "libx264", "-preset",
           "ultrafast",
         ]
-          + ["-g", "25", "-f", "hls", "-hls_time", "1"]
+          + ["-fps_mode", "passthrough", "-g", "25", "-f", "hls", "-hls_time", "1"]
           + ["-hls_list_size", "0", "-hls_segment_filename", "www/talk%d.ts"] + options + ["www/talk.m3u8"],
         in: folder.url)
       try #require(run.status == 0, "\(run.complaints)")
