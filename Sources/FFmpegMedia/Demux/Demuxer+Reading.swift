@@ -169,7 +169,9 @@ extension Demuxer {
       }
       guard code >= 0 else {
         if let failure = io?.failure { throw failure }
-        let error = MediaFileError.libav(code, "reading \(Demuxer.name(url)) failed", messages: messages)
+        // Messages about playlists have the addresses of segments, with their secrets.
+        let error = MediaFileError.libav(
+          code, "reading \(Demuxer.name(url)) failed", messages: references == nil ? messages : [])
         throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: code) : error
       }
       guard selected.contains(packet.streamIndex), packet.streamIndex < streams.count else { continue }

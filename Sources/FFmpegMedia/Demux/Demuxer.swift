@@ -144,7 +144,7 @@ package final class Demuxer: @unchecked Sendable {
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
     if formatName.hasPrefix("mov") {
       found = found.map { $0.edited(boxes.edits[$0.trackID]).described(boxes) }
-    } else if let reader {
+    } else if reader != nil {
       if let tracks { found = tracks.describe(found) }
       if formatName == "mpegts" { found = scrambling.mark(found) }
     }

@@ -11,10 +11,17 @@ extension Demuxer {
   /// - Throws: `MediaFileError`.
   static func openPlaylist(_ path: String, interruption: MediaInterruption) throws -> Opened {
     let name = Demuxer.name(path)
-    guard let whole = PlaylistReferences.real(path), let bytes = FileManager.default.contents(atPath: whole)
-    else { throw MediaFileError(.notFound, "\(path) cannot be read", code: ovt_averror(ENOENT)) }
+    guard let whole = PlaylistReferences.real(path), let bytes = PlaylistText.contents(of: whole) else {
+      throw MediaFileError(.notFound, "\(path) cannot be read as a playlist", code: ovt_averror(ENOENT))
+    }
+    let folder = (whole as NSString).deletingLastPathComponent
+    guard !folder.contains(where: { "?#".contains($0) }) else {
+      throw MediaFileError(
+        .other,
+        "\(name) is in a folder whose name contains # or ?, which addresses in playlists cannot; rename it")
+    }
     let references = PlaylistReferences(
-      .folder((whole as NSString).deletingLastPathComponent), name: name,
+      .folder(folder), name: name,
       options: ["protocol_whitelist": "file,crypto"])
     let opened = try openPlaylist(
       bytes, at: "file:" + whole, name: name, protocols: "file,crypto", references, interruption: interruption
@@ -79,8 +86,10 @@ extension Demuxer {
       avformat_open_input(&context, url, av_find_input_format("hls"), &options)
     }
     guard code >= 0, let opened = context else {
+      // Messages have the addresses of segments, with their secrets.
       throw references.refusal ?? references.failure
-        ?? MediaFileError.libav(code, "\(name) cannot be opened", messages: messages)
+        ?? MediaFileError.libav(
+          code, "\(name) cannot be opened", messages: url.hasPrefix("file:") ? messages : [])
     }
     // A stream that goes on has no duration, and its segments are waited for.
     let (found, complaints) = LibavLog.collect {
@@ -92,8 +101,10 @@ extension Demuxer {
     }
     guard found >= 0 else {
       avformat_close_input(&context)
-      throw MediaFileError.libav(found, "\(name) cannot be read", messages: complaints)
+      throw MediaFileError.libav(
+        found, "\(name) cannot be read", messages: url.hasPrefix("file:") ? complaints : [])
     }
+    references.finishOpening()
     return Opened(
       context: opened, io: io, boxes: MovieTables.TrackProperties(), scrambling: TransportScrambling(),
       source: nil, references: references)

@@ -7,9 +7,9 @@ import Foundation
 /// A playlist is made by somebody else, and could otherwise have any file of this machine, and any
 /// server that it reaches, read into the output.
 ///
-/// libavformat opens every playlist, segment and key through the function that `attach` sets.
-/// Redirections of a server are followed by libavformat's HTTP; they are that server's own
-/// decision.
+/// libavformat opens every playlist, segment and key through the function that `attach` sets. It
+/// follows redirections by itself: the answer of another origin is not read, except of segments
+/// that libavformat decrypts, whose final address it does not tell.
 final class PlaylistReferences {
   enum Place {
     /// The folder of a local playlist, as an absolute path without symbolic links.
@@ -34,6 +34,12 @@ final class PlaylistReferences {
   private(set) var refusal: MediaFileError?
   /// Why something could not be opened that it may refer to.
   private(set) var failure: MediaFileError?
+  /// The number of files and addresses that may still be opened before the playlist counts as open.
+  /// A playlist that leads to itself would otherwise never end.
+  private var openingBudget: Int? = 1000
+
+  /// Notes that the playlist and what it begins with have been opened.
+  func finishOpening() { openingBudget = nil }
 
   init(_ place: Place, name: String, options: [String: String] = [:]) {
     self.place = place
@@ -48,7 +54,9 @@ final class PlaylistReferences {
     context.pointee.io_open = { context, io, url, flags, options in
       guard let context, let opaque = context.pointee.opaque, let url else { return ovt_averror(EINVAL) }
       let references = Unmanaged<PlaylistReferences>.fromOpaque(opaque).takeUnretainedValue()
-      return references.open(context, io, String(cString: url), flags, options)
+      // A name that is not UTF-8 cannot be compared with the folder.
+      guard let url = String(validatingCString: url) else { return references.refuse("") }
+      return references.open(context, io, url, flags, options)
     }
   }
 
@@ -57,21 +65,46 @@ final class PlaylistReferences {
     _ io: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?, _ url: String, _ flags: Int32,
     _ options: UnsafeMutablePointer<OpaquePointer?>?
   ) -> Int32 {
-    guard flags & AVIO_FLAG_WRITE == 0, allows(url) else {
-      refusal = refusal ?? refused(url)
-      return ovt_averror(EACCES)
+    guard flags & AVIO_FLAG_WRITE == 0, let allowed = resolved(url) else { return refuse(url) }
+    if let budget = openingBudget {
+      guard budget > 0 else {
+        refusal = refusal ?? MediaFileError(.damaged, "\(name) refers to more playlists than can be opened")
+        return ovt_averror(EACCES)
+      }
+      openingBudget = budget - 1
     }
-    do { try checkVariant(url) } catch {
+    do { try checkVariant(allowed) } catch {
       refusal = refusal ?? error as? MediaFileError
       return ovt_averror(EACCES)
     }
     if let options { for (key, value) in self.options { av_dict_set(options, key, value, 0) } }
     guard let open else { return ovt_averror(EINVAL) }
-    let code = open(context, io, url, flags, options)
+    let code = open(context, io, allowed, flags, options)
     if code < 0 {
       failure = failure ?? MediaFileError.libav(code, "\(shown(url)) of \(name) cannot be opened")
+    } else if case .origin = place, let opened = io?.pointee, let final = Self.location(of: opened),
+      !allows(final)
+    {
+      avio_closep(io)
+      return refuse(final)
     }
     return code
+  }
+
+  /// Records that something may not be opened.
+  /// - Returns: the error code for libavformat.
+  private func refuse(_ url: String) -> Int32 {
+    refusal = refusal ?? refused(url)
+    return ovt_averror(EACCES)
+  }
+
+  /// Where a server has led to; nil if it is not known.
+  private static func location(of io: UnsafeMutablePointer<AVIOContext>) -> String? {
+    var value: UnsafeMutablePointer<UInt8>?
+    guard av_opt_get(io, "location", AV_OPT_SEARCH_CHILDREN, &value) >= 0, let value else { return nil }
+    defer { av_free(value) }
+    let text = String(cString: value)
+    return text.isEmpty ? nil : text
   }
 
   /// Throws if a playlist refers to what it may not: before anything is read, and also for
@@ -105,32 +138,49 @@ final class PlaylistReferences {
 
   /// Checks the playlist of a variant, if it is in the folder.
   private func checkVariant(_ url: String) throws {
-    guard case .folder = place, PlaylistText.isName(url),
-      let bytes = FileManager.default.contents(atPath: String(url.dropFirst("file:".count))),
-      let text = PlaylistText(bytes)
-    else { return }
+    guard case .folder = place, url.hasPrefix("file:"), PlaylistText.isName(url) else { return }
+    let path = String(url.dropFirst("file:".count))
+    // A file that does not exist is named by the error of opening it.
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    guard let bytes = PlaylistText.contents(of: path), let text = PlaylistText(bytes), !text.hasVariants
+    else {
+      throw MediaFileError(
+        .damaged, "\(shown(url)) of \(name) is not a playlist of segments, as that of a variant has to be")
+    }
     try check(text, at: url)
   }
 
   private static func outside(_ place: Place) -> String {
     switch place {
-    case .folder: "not a file below the playlist's folder"
+    case .folder: "not a regular file below the playlist's folder"
     case .origin: "not of the playlist's own server; give the address of the playlist that is there"
     }
   }
 
   /// Whether an address, which may be that of an encrypted segment, may be opened.
-  func allows(_ url: String) -> Bool {
+  func allows(_ url: String) -> Bool { resolved(url) != nil }
+
+  /// The address that is opened for an address, which may be that of an encrypted segment: of a
+  /// file its path without symbolic links, so that what is opened is what was checked.
+  /// - Returns: nil if it may not be opened.
+  private func resolved(_ url: String) -> String? {
     let bare = Self.bare(url)
     switch place {
-    case .origin(let origin): return Self.origin(of: bare) == origin
+    case .origin(let origin): return Self.origin(of: bare) == origin ? url : nil
     case .folder(let folder):
-      guard bare.hasPrefix("file:") else { return false }
-      var path = bare.dropFirst("file:".count)
-      if path.hasPrefix("//") { path = path.dropFirst(2) }
+      // libavformat takes all that follows the scheme for the path.
+      let path = String(bare.dropFirst("file:".count))
+      guard bare.hasPrefix("file:"), path.hasPrefix("/") else { return nil }
       // A file that does not exist is named by the error of opening it.
-      let whole = Self.real(String(path)) ?? Self.lexical(String(path))
-      return whole.hasPrefix(folder == "/" ? folder : folder + "/")
+      let found = Self.real(path)
+      let whole = found ?? Self.lexical(path)
+      guard whole.hasPrefix(folder == "/" ? folder : folder + "/") else { return nil }
+      if found != nil {
+        // Opening a pipe would wait for its writer, and reading a device may never end.
+        var status = stat()
+        guard stat(whole, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+      }
+      return String(url.dropLast(bare.count)) + "file:" + whole
     }
   }
 
@@ -164,11 +214,16 @@ final class PlaylistReferences {
   }
 
   /// The scheme, the host and the port of an address of HTTP; nil for any other.
+  ///
+  /// libavformat knows schemes in lower case only, and would leave segments of others out without a
+  /// word; and it does not end the host at a backslash, as browsers do.
   static func origin(of url: String) -> String? {
-    guard let end = url.range(of: "://") else { return nil }
-    let scheme = url[..<end.lowerBound].lowercased()
+    guard let end = url.range(of: "://"),
+      url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") })
+    else { return nil }
+    let scheme = String(url[..<end.lowerBound])
     guard let usual = ["http": 80, "https": 443][scheme] else { return nil }
-    let authority = url[end.upperBound...].prefix { !"/?#\\".contains($0) }.lowercased()
+    let authority = url[end.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
     // What stands before the last @ is a user and a password.
     let place =
       authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority[...]

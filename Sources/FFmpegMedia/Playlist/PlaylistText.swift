@@ -32,11 +32,42 @@ struct PlaylistText {
     }
   }
 
+  /// Whether the playlist lists other playlists.
+  var hasVariants: Bool { lines.contains { $0.hasPrefix("#EXT-X-STREAM-INF:") } }
+
+  /// Reads a playlist.
+  /// - Parameter path: a path.
+  /// - Returns: nil if it cannot be read, is not a regular file, or is too large.
+  static func contents(of path: String) -> Data? {
+    guard let reader = LocalFileReader(path: path), let length = reader.length, length <= maxBytes else {
+      return nil
+    }
+    var bytes = Data(count: Int(length))
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      var filled = 0
+      while filled < buffer.count {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        let more = (try? reader.read(at: Int64(filled), into: rest)) ?? 0
+        guard more > 0 else { break }
+        filled += more
+      }
+      return filled
+    }
+    return bytes.prefix(count)
+  }
+
+  /// The tags whose URI is opened (4.4).
+  private static let tagsWithAddress = [
+    "#EXT-X-KEY:", "#EXT-X-SESSION-KEY:", "#EXT-X-MAP:", "#EXT-X-MEDIA:", "#EXT-X-PART:",
+    "#EXT-X-PRELOAD-HINT:", "#EXT-X-I-FRAME-STREAM-INF:", "#EXT-X-RENDITION-REPORT:",
+  ]
+
   /// The addresses and names that the playlist refers to.
   var references: [String] {
     var found: [String] = []
     for line in lines where !line.isEmpty {
       if line.hasPrefix("#EXT") {
+        guard Self.tagsWithAddress.contains(where: { line.hasPrefix($0) }) else { continue }
         if let address = Self.attributes(line)["URI"] { found.append(address) }
       } else if !line.hasPrefix("#") {
         found.append(String(line))
@@ -65,7 +96,17 @@ struct PlaylistText {
   /// The line of the variant with the highest rate, among those with pictures that are decoded here
   /// if there are any; nil for a media playlist.
   private var bestVariant: Int? {
-    let all = lines.indices.filter { lines[$0].hasPrefix("#EXT-X-STREAM-INF:") && address(after: $0) != nil }
+    var hasAddress = false
+    var all: [Int] = []
+    // Backwards, so that each line is looked at once.
+    for index in lines.indices.reversed() {
+      if lines[index].hasPrefix("#EXT-X-STREAM-INF:") {
+        if hasAddress { all.append(index) }
+      } else if !lines[index].isEmpty, !lines[index].hasPrefix("#") {
+        hasAddress = true
+      }
+    }
+    all.reverse()
     func rank(_ index: Int) -> (Int, Int) {
       let attributes = Self.attributes(lines[index])
       let codecs = attributes["CODECS"]?.split(separator: ",").map { String($0.drop { $0 == " " }.prefix(4)) }

@@ -240,7 +240,7 @@ public struct VideoSender: Sendable {
     guard configuration.retransmits else { return }
     let numbers = numbers.filter { !probe.explains($0, roundTrip: roundTrip, at: time) }
     guard !numbers.isEmpty else { return }
-    probe.noteLoss(at: time)
+    if numbers.contains(where: { !probe.wasLate($0) }) { probe.noteLoss(at: time) }
     let rate = wholeRate
     let pause = max(min(roundTrip ?? 0.02, 0.5) * 0.9, 0.005)
     let packets = take(numbers, interval: pause, rate: rate, at: time)

@@ -245,7 +245,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   /// Whether viewers can begin: all renditions have a segment, or those of the pictures have some
   /// and sound comes later, if at all.
   private var isComplete: Bool {
-    streams.allSatisfy(\.hasSegments)
+    playlists.allSatisfy(\.hasSegments)
       || streams.allSatisfy { $0.kind != .video || $0.playlist.segments.count > 2 }
   }
 

@@ -87,11 +87,16 @@ struct SegmentNames: Sendable, Equatable {
       texts[name] = (try? file?.read(upToCount: Self.readLimit)).map { String(decoding: $0, as: UTF8.self) }
       try? file?.close()
     }
+    let listed = Set(texts.values.flatMap { $0.split(whereSeparator: \.isNewline).map(String.init) })
+    // Segments of text that a sliding window has left behind.
+    let textPlaylists = texts.keys.filter { $0.hasPrefix(stem + "-text") && $0.hasSuffix(".m3u8") }
+      .map { $0.dropLast(".m3u8".count) + "-" }
     return names.filter { name in
       // A media playlist of a run names files of the run, and no other playlists.
       if let text = texts[name] { return text.contains(stem + "-") && !text.contains("#EXT-X-STREAM-INF") }
       guard name.hasSuffix(".mp4") || name.hasSuffix(".vtt"), !name.contains("-init-") else { return true }
-      return texts.values.contains { $0.contains(name) }
+      if name.hasSuffix(".vtt"), textPlaylists.contains(where: { name.hasPrefix($0) }) { return true }
+      return listed.contains(name) || texts.values.contains { $0.contains("\"\(name)\"") }
     }
   }
 

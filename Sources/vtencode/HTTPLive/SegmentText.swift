@@ -28,7 +28,12 @@ final class SegmentText {
     let start = sample.presentationTimeStamp
     guard start.isNumeric, let bytes = try? sample.dataBuffer?.dataBytes(), bytes.count >= 2 else { return }
     let count = min(Int(bytes[bytes.startIndex]) << 8 | Int(bytes[bytes.startIndex + 1]), bytes.count - 2)
-    let text = String(decoding: bytes.dropFirst(2).prefix(count), as: UTF8.self)
+    let encoded = Data(bytes.dropFirst(2).prefix(count))
+    // UTF-16 begins with a byte order mark (5.17).
+    let text =
+      encoded.starts(with: [0xFE, 0xFF])
+      ? String(data: encoded.dropFirst(2), encoding: .utf16BigEndian) ?? ""
+      : String(decoding: encoded, as: UTF8.self)
     // The text before lasts until this one; an empty one only ends it.
     if let last = cues.indices.last, cues[last].end == nil { cues[last].end = start.seconds }
     guard !text.allSatisfy(\.isWhitespace) else { return }
@@ -67,7 +72,8 @@ final class SegmentText {
   static func document(_ cues: [Cue], from start: Double, to end: Double) -> String {
     // The segments of the pictures have time stamps that begin at zero, too (3.1.4).
     var text = "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000\n"
-    for cue in cues where cue.start < end && cue.end ?? .infinity > start {
+    // They come in the order of their beginnings.
+    for cue in cues.prefix(while: { $0.start < end }) where cue.end ?? .infinity > start {
       let first = milliseconds(cue.start)
       let last = max(milliseconds(cue.end ?? end), first + 1)
       text += "\n\(clock(first)) --> \(clock(last))\n\(payload(cue.text))\n"

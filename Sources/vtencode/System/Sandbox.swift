@@ -124,7 +124,18 @@ enum Sandbox {
       throw InputFile.isFolder(argument)
     }
     if InputFile.isPipe(movie) { return [movie, try InputFile.prepareCopy()] }
-    if Destination.isPlaylist(movie) { return [folder(of: Destination.target(of: movie))] }
+    if Destination.isPlaylist(movie) {
+      // All of the folder becomes readable.
+      let folder = folder(of: Destination.target(of: movie))
+      let home = FileManager.default.homeDirectoryForCurrentUser.path
+      guard folder != "/", (folder as NSString).standardizingPath != (home as NSString).standardizingPath
+      else {
+        throw Failure(
+          "--sandbox would let '\(argument)' read all of '\(folder)'; move the playlist and its segments to a "
+            + "folder of their own", status: 64)
+      }
+      return [folder]
+    }
     return [InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie]
   }
 

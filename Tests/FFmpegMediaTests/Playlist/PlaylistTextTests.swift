@@ -45,7 +45,7 @@ import Testing
           # data:remark
           #EXT-X-KEY:METHOD=AES-128,URI="skd://key"
           #EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z
-          #EXTINF:4,a:b
+          #EXTINF:4,a:b URI=http://b.example/
           a/b:c.ts
           HTTP://a.example/a.ts
           data:,a
@@ -54,7 +54,7 @@ import Testing
     #expect(throws: MediaFileError.self) {
       try PlaylistReferences(.origin("http://a.example:80"), name: "p").check(text, at: "http://a.example/p")
     }
-    let good = try #require(PlaylistText(Data("#EXTM3U\na/b:c.ts\n/d.ts\nHTTP://a.example/a.ts\n".utf8)))
+    let good = try #require(PlaylistText(Data("#EXTM3U\na/b:c.ts\n/d.ts\nhttp://a.example/a.ts\n".utf8)))
     try PlaylistReferences(.origin("http://a.example:80"), name: "p").check(good, at: "http://a.example/p")
     let other = try #require(PlaylistText(Data("#EXTM3U\n//b.example/c.ts\n".utf8)))
     #expect(throws: MediaFileError.self) {
@@ -71,7 +71,8 @@ import Testing
     for bad in [
       "http://a.example/x.ts", "https://a.example:444/x", "https://b.example/x",
       "https://a.example@b.example/x",
-      "https://b.example\\@a.example/x", "file:/etc/passwd", "/etc/passwd", "data:,x",
+      "https://b.example\\@a.example/x", "https://a.example\\@b.example/x", "HTTPS://a.example/x",
+      "https://a.example /x", "https://a.example\t@b.example/x", "file:/etc/passwd", "/etc/passwd", "data:,x",
       "crypto+file:/etc/passwd",
       "concat:https://a.example/x|/etc/passwd", "https:a.example/x", "",
     ] { #expect(!references.allows(bad), "\(bad)") }
@@ -85,6 +86,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder + "/in", withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try FileManager.default.createSymbolicLink(atPath: folder + "/in/out", withDestinationPath: "/etc")
+    try #require(mkfifo(folder + "/in/pipe.ts", 0o600) == 0)
     let references = PlaylistReferences(.folder(folder + "/in"), name: "p")
     for good in ["file:\(folder)/in/a.ts", "crypto:file:\(folder)/in/a.ts", "file:\(folder)/in/../in/a"] {
       #expect(references.allows(good), "\(good)")
@@ -92,7 +94,40 @@ import Testing
     for bad in [
       "file:\(folder)/a.ts", "file:\(folder)/in/../a.ts", "file:\(folder)/in/out/passwd",
       "file:\(folder)/inner/a",
-      "file:\(folder)/in", "\(folder)/in/a.ts", "http://a.example/a.ts", "file:in/a.ts",
+      "file:\(folder)/in", "\(folder)/in/a.ts", "file:\(folder)/in/pipe.ts", "file:/\(folder)/inner/a",
+      "file://etc/passwd", "http://a.example/a.ts", "file:in/a.ts",
     ] { #expect(!references.allows(bad), "\(bad)") }
+  }
+
+  /// Files in a folder of their own, opened as a playlist.
+  private func open(_ files: [String: [UInt8]], _ name: String) throws -> Demuxer {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for (name, bytes) in files { try Data(bytes).write(to: folder.appendingPathComponent(name)) }
+    return try Demuxer(url: folder.appendingPathComponent(name).path)
+  }
+
+  @Test("A playlist that leads to itself, and one of a variant that is not UTF-8, are errors")
+  func nestedPlaylists() {
+    let master = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n"
+    for (files, name) in [
+      (["m.m3u8": [UInt8]((master + "m.m3u8\n").utf8)], "m.m3u8"),
+      (
+        [
+          "m.m3u8": [UInt8]((master + "v.m3u8\n").utf8),
+          "v.m3u8": [UInt8]("#EXTM3U\n#EXTINF:1,\n".utf8) + [0xFF] + [UInt8]("a.ts\n#EXT-X-ENDLIST\n".utf8),
+        ], "m.m3u8"
+      ),
+    ] as [([String: [UInt8]], String)] {
+      #expect(throws: MediaFileError.self) { try open(files, name) }
+    }
+  }
+
+  @Test("Many variants without an address take a time that grows with their number")
+  func manyVariants() throws {
+    let lines = String(repeating: "#EXT-X-STREAM-INF:\n", count: 200_000)
+    let text = try #require(PlaylistText(Data(("#EXTM3U\n" + lines).utf8)))
+    #expect(text.hasVariants && text.reduced.hasPrefix("#EXTM3U\n#EXT-X-STREAM-INF:"))
   }
 }

@@ -64,4 +64,27 @@ import Testing
     let last = numbers(at: 11)
     #expect(last == last.sorted() && last.count == 3)
   }
+
+  @Test func requestsThatComeLateDoNotKeepTheOrderReversed() {
+    var sender = VideoSender(.init(source: 7, payloadType: 96))
+    func numbers(at time: Double) -> [UInt16] {
+      sender.send([[0x41] + [UInt8](repeating: 7, count: 3000)], isKeyFrame: false, captured: time, at: time)
+      return sender.takeOutgoing().filter { !$0.isControl }.compactMap { RTPPacket($0.bytes)?.sequenceNumber }
+    }
+    let first = numbers(at: 0)
+    sender.receive([.retransmissionRequest(sender: 1, media: 7, numbers: [first[1]])], at: 0.05)
+    // Each packet that went late is asked for much later than the round trip before one is
+    // measured.
+    var time = 0.1
+    while time < 9.9 {
+      let sent = numbers(at: time)
+      #expect(sent != sent.sorted(), "\(time)")
+      if let late = zip(sent, sent.dropFirst()).first(where: { $0 > $1 })?.1 {
+        sender.receive([.retransmissionRequest(sender: 1, media: 7, numbers: [late])], at: time + 0.4)
+      }
+      time += 0.5
+    }
+    let last = numbers(at: 11)
+    #expect(last == last.sorted())
+  }
 }
