@@ -18,8 +18,8 @@ import Testing
   @Test("Two runs with acknowledged references give the same stream", arguments: codecs)
   func repeatableStreams(codec: String) throws {
     let folder = try Folder()
-    // A limit of the QP drops frames, which have no result with a token. Without --effort the effort
-    // follows the time that frames take.
+    // A limit of the QP drops frames, which have no result with a token. Without --effort the
+    // effort follows the time that frames take.
     for name in ["a.mp4", "b.mp4"] {
       let run = try CommandLine.vtencode(
         "conferencing", CommandLine.sample, "--ltr", "--codec", codec, "--unpaced", "--frames", "90",
