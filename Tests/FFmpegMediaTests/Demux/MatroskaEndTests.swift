@@ -47,13 +47,16 @@ import Testing
     Double(stream.duration) * Double(stream.timeBase.num) / Double(stream.timeBase.den)
   }
 
-  /// ffmpeg writes no duration to a pipe, as a browser that records does not.
+  /// The options with which ffmpeg cannot go back to the header, and so writes no duration, as a
+  /// browser that records does not.
+  private static let live = ["-seekable", "0"]
+
   private static func unfinished(_ options: [String]) throws -> [UInt8] {
     try FFmpegTool.run(
       [
         "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=5", "-f", "lavfi", "-i",
         "sine=duration=4.5",
-      ] + options)
+      ] + options + live)
   }
 
   @Test(
@@ -82,17 +85,18 @@ import Testing
       (["testsrc2=size=160x120:rate=0.5:duration=20", "-c:v", "mjpeg", "-f", "matroska"], 20),
     ] as [([String], Double)])
   func lonelyBlocks(options: [String], expected: Double) throws {
-    let bytes = try FFmpegTool.run(["-f", "lavfi", "-i"] + options)
+    let bytes = try FFmpegTool.run(["-f", "lavfi", "-i"] + options + Self.live)
     let found = try seconds(stream(of: bytes))
     #expect(abs(found - expected) < 0.01, "\(found)")
   }
 
   @Test("Sound of a varying rate lasts until its last block, and not as its size and rate suggest")
   func soundOfAVaryingRate() throws {
-    let bytes = try FFmpegTool.run([
-      "-f", "lavfi", "-i", "aevalsrc='if(lt(t,2),0,random(0))':d=20", "-c:a", "libmp3lame", "-q:a", "0",
-      "-f", "matroska",
-    ])
+    let bytes = try FFmpegTool.run(
+      [
+        "-f", "lavfi", "-i", "aevalsrc='if(lt(t,2),0,random(0))':d=20", "-c:a", "libmp3lame", "-q:a", "0",
+        "-f", "matroska",
+      ] + Self.live)
     let found = try seconds(stream(of: bytes))
     #expect(abs(found - 20) < 0.1, "\(found)")
   }
