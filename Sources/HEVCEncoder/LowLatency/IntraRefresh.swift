@@ -47,19 +47,21 @@ struct IntraRefresh {
   ///   - isReference: whether other pictures may refer to it; a refresh begins with no other.
   ///   - isWanted: whether a refresh was asked for.
   ///   - options: the options of the mode.
+  /// - Returns: whether a refresh begins or ends, so that other references are useful (`useful`).
   mutating func begin(
     order: Int, isReference: Bool, isWanted: Bool, _ options: HEVCEncoderConfiguration.LowLatency
-  ) {
+  ) -> Bool {
     guard options.intraRefreshPeriod > 0 else {
-      reset()
-      return
+      defer { reset() }
+      return start != nil
     }
     if isWanted || (start == nil || isComplete) && options.refreshesContinuously { isPending = true }
-    guard isPending, isReference else { return }
+    guard isPending, isReference else { return false }
     isPending = false
     isComplete = false
     start = order
     cycle += 1
+    return true
   }
 
   /// Plans the step of a picture.

@@ -171,19 +171,20 @@ final class LowLatencyEncoder {
     if strength > 0 { activity.analyse(picture, strength: strength) }
     buffer.removeDistant(order: order)
     var plan = PicturePlan()
-    let first = selectReferences(options).first
+    var wanted = selectReferences(options)
+    let first = wanted.first
     let isCut = isAnalysed && preAnalysis.isSceneChange
     if findsScreenMotion {
       plan.screen = screenDetectors.find(
         picture, index: nextIndex, first: first, isCut: isCut, coder)
     }
     let isSceneChange = isCut && plan.screen.scroll == 0 && !plan.screen.displacements.explainMost
-    refresh.begin(
+    let changesRefresh = refresh.begin(
       order: order, isReference: options.isReference,
       isWanted: options.startsIntraRefresh
         || isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh,
       configuration.lowLatency)
-    var wanted = selectReferences(options)
+    if changesRefresh { wanted = selectReferences(options) }
     if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame
       && options.references == .automatic
     {

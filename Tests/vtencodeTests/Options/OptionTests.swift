@@ -106,8 +106,7 @@ import Testing
     let folder = try Folder()
     let out = folder.path("out.mp4")
     var arguments = [
-      subcommand, CommandLine.sample, "--dimensions", "320", "180", "--bitrate", rate, "--effort", "3",
-      "--out", out,
+      subcommand, CommandLine.sample, "--dimensions", "320", "180", "--bitrate", rate, "--out", out,
     ]
     if subcommand == "streaming" { arguments.append("--unpaced") }
     let run = try CommandLine.run(CommandLine.vtencode, arguments)
