@@ -163,7 +163,14 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   func finish() async throws {
     for writer in writers { try await writer.finish() }
     try lock.withLock {
-      for text in texts { _ = try text.write(isLast: true) }
+      for text in texts {
+        _ = try text.write(isLast: true)
+        if text.lateCount > 0 {
+          Console.note(
+            "vtencode: \(text.lateCount) texts came after their segments had been written, and are missing there; "
+              + "without --unpaced, or from a faster source, they come in time")
+        }
+      }
       if isLive { try endPlaylists() }
     }
   }

@@ -16,8 +16,41 @@ final class SegmentText {
     var text: String
   }
 
+  /// The texts that the next segments need.
+  struct Cues {
+    private(set) var waiting: [Cue] = []
+    /// The number of texts that came after a segment had been written in which they are shown.
+    private(set) var lateCount = 0
+    /// The end of the last segment that was written, in seconds.
+    private var writtenEnd = -Double.infinity
+
+    /// Adds a text. The text before it, if it has no end, lasts until this one.
+    mutating func append(_ cue: Cue) {
+      end(at: cue.start)
+      if cue.start < writtenEnd { lateCount += 1 }
+      waiting.append(cue)
+    }
+
+    /// Ends the last text, if it has no end.
+    mutating func end(at time: Double) {
+      if let last = waiting.indices.last, waiting[last].end == nil { waiting[last].end = time }
+    }
+
+    /// The next segment, and the end of the texts that no later one needs.
+    mutating func segment(from start: Double, to end: Double) -> String {
+      defer {
+        waiting.removeAll { $0.end.map { $0 <= end } ?? false }
+        writtenEnd = end
+      }
+      return SegmentText.document(waiting, from: start, to: end)
+    }
+  }
+
   let stream: SegmentStream
-  private var cues: [Cue] = []
+  private var cues = Cues()
+  /// The number of texts that are missing from a segment in which they are shown, since they came
+  /// after it had been written.
+  var lateCount: Int { cues.lateCount }
   /// The pictures' segments for which none of text was written.
   private var waiting: [MediaPlaylist.Segment] = []
 
@@ -34,9 +67,8 @@ final class SegmentText {
       encoded.starts(with: [0xFE, 0xFF])
       ? String(data: encoded.dropFirst(2), encoding: .utf16BigEndian) ?? ""
       : String(decoding: encoded, as: UTF8.self)
-    // The text before lasts until this one; an empty one only ends it.
-    if let last = cues.indices.last, cues[last].end == nil { cues[last].end = start.seconds }
-    guard !text.allSatisfy(\.isWhitespace) else { return }
+    // An empty text only ends the one before.
+    guard !text.allSatisfy(\.isWhitespace) else { return cues.end(at: start.seconds) }
     let length = sample.duration
     let end = length.isNumeric && length > .zero ? (start + length).seconds : nil
     cues.append(Cue(start: start.seconds, end: end, text: text))
@@ -53,8 +85,7 @@ final class SegmentText {
     while let segment = waiting.first, isLast || waiting.count > 1 {
       waiting.removeFirst()
       let end = segment.start + segment.seconds
-      let text = Self.document(cues, from: segment.start, to: end)
-      cues.removeAll { $0.end.map { $0 <= end } ?? false }
+      let text = cues.segment(from: segment.start, to: end)
       var piece = SegmentWriter.Piece(
         chunks: [Data(text.utf8)], start: CMTime(seconds: segment.start, preferredTimescale: 90_000),
         seconds: segment.seconds, beginsWithKeyFrame: true, endsSegment: true)
@@ -67,6 +98,7 @@ final class SegmentText {
 
   /// A segment: each text that is shown in it, with its whole time.
   /// - Parameters:
+  ///   - cues: the texts, in the order of their beginnings.
   ///   - start: where the segment begins, in seconds.
   ///   - end: where it ends.
   static func document(_ cues: [Cue], from start: Double, to end: Double) -> String {

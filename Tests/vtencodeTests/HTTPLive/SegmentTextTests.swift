@@ -101,6 +101,25 @@ import Testing
     }
   }
 
+  @Test("A text is in each segment in which it is shown, and one that comes late is counted")
+  func lateTexts() {
+    var cues = SegmentText.Cues()
+    cues.append(.init(start: 1, end: nil, text: "one"))
+    cues.append(.init(start: 1.5, end: 5, text: "two"))
+    let first = cues.segment(from: 0, to: 2)
+    #expect(
+      first == Self.head + "\n00:00:01.000 --> 00:00:01.500\none\n\n00:00:01.500 --> 00:00:05.000\ntwo\n")
+    #expect(cues.lateCount == 0 && cues.waiting.map(\.text) == ["two"])
+    // It is shown in the first segment, too, but that is written.
+    cues.append(.init(start: 1.8, end: 3, text: "three"))
+    #expect(cues.lateCount == 1)
+    #expect(cues.segment(from: 2, to: 4).contains("three"))
+    cues.append(.init(start: 1, end: 1.5, text: "four"))
+    #expect(cues.lateCount == 2)
+    #expect(cues.segment(from: 4, to: 6) == Self.head + "\n00:00:01.500 --> 00:00:05.000\ntwo\n")
+    #expect(cues.waiting.isEmpty)
+  }
+
   @Test("Live streams have their texts, which later runs replace")
   func liveStreamsHaveTheirTexts() throws {
     let folder = try Folder()
