@@ -6,9 +6,9 @@ import RealTimeTransport
 /// Some peers ask for all missing packets when they find a new gap, and at no other time: a request
 /// that is lost is repeated with the next loss only. Two packets that change places are such a gap,
 /// which closes at once. It costs the peer one request for each frame, and this end nothing, as the
-/// request for the packet that came late is not answered. Peers that repeat
-/// their requests by themselves need none of this; their requests for such packets are not answered
-/// either. Times are in seconds.
+/// request for the packet that came late is not answered. Peers that repeat their requests by
+/// themselves need none of this; their requests for such packets are not answered either. Times are
+/// in seconds.
 struct RequestProbe: Sendable {
   /// How long packets change places after the last loss.
   private static let span = 10.0
