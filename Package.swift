@@ -89,8 +89,8 @@ var targets: [Target] = [
   .testTarget(
     name: "HEVCEncoderTests",
     dependencies: [
-      "HEVCEncoder", "VideoEncoding", "VideoBitstream", "CVideoKernels", "HEVCReferenceDecoders",
-      "ToolSupport",
+      "HEVCEncoder", "H264Encoder", "VideoEncoding", "VideoBitstream", "CVideoKernels",
+      "HEVCReferenceDecoders", "ToolSupport",
     ]),
   .testTarget(
     name: "H264EncoderTests",
