@@ -82,8 +82,8 @@ struct SourceTypesTests {
   @Test("At fine rates P pictures of the source remain P pictures, at coarse ones B pictures come")
   func rates() throws {
     let pictures = try Self.source()
-    // The first pictures are coded before the QP and the types are known, and the last ones have too
-    // few behind them.
+    // The first pictures are coded before the QP and the types are known, and the last ones have
+    // too few behind them.
     for rate in [LookAheadRate.average(8_000_000), .quality(20)] {
       let count = try Self.bidirectionalCount(pictures, rate: rate)
       #expect(count <= Self.count / 4, "\(rate): \(count)")
