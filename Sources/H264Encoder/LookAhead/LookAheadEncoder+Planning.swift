@@ -98,7 +98,7 @@ extension LookAheadEncoder {
   ) {
     let coder = flight.coder
     order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
-    weights?.chooseWeights(&plan, picture.brightnessRead, index: picture.index, order, coder)
+    weights?.chooseWeights(&plan, picture.brightnessMeasurement, index: picture.index, order, coder)
     for (i, entry) in order.list0.enumerated() { coder.setReference(i, pool[entry.picture]) }
     for (i, entry) in order.list1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
     flight.references = order.list0.count + order.list1.count

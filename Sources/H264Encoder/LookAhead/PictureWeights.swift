@@ -48,7 +48,8 @@ struct PictureWeights {
   ///   - order: the stream order; its reference lists are those of the picture.
   ///   - coder: receives the weights (`PictureCoder.weights`).
   mutating func chooseWeights(
-    _ plan: inout PicturePlan, _ reading: BrightnessReading, index: UInt64, _ order: borrowing StreamOrder,
+    _ plan: inout PicturePlan, _ reading: BrightnessMeasurement, index: UInt64,
+    _ order: borrowing StreamOrder,
     _ coder: PictureCoder
   ) {
     detector.take(reading)
@@ -98,7 +99,7 @@ struct PictureWeights {
   /// The largest ratio of the error with explicit weights to the error without weights at which
   /// explicit weights are used. At a higher ratio, averaging two references without weights is
   /// better, because explicit weights are rounded.
-  private static let maxLeft = 0.2
+  private static let maxResidualRatio = 0.2
 
   /// Decides between explicit, implicit and no weights for a B picture.
   /// - Parameters:
@@ -135,12 +136,13 @@ struct PictureWeights {
     // The sum for blocks predicted from either picture alone and from both.
     let plain = errors.alone + 2 * errors.mean
     let weighted = errors.weightedAlone + 2 * errors.weightedMean
-    if isWeighted, weighted < plain * Self.maxLeft {
+    if isWeighted, weighted < plain * Self.maxResidualRatio {
       plan.isWeighted = true
       setTable(&plan, shift, list0, list1, weights)
       set(&plan, explicit)
       explicitPictures += 1
-    } else if let implicit, errors.meanMatters, errors.implicit < errors.mean * FadeDetector.maxLeft {
+    } else if let implicit, errors.meanMatters, errors.implicit < errors.mean * FadeDetector.maxResidualRatio
+    {
       set(&plan, implicit)
       implicitPictures += 1
     }

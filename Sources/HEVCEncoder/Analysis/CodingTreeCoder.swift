@@ -44,7 +44,7 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// The bits of motion vector differences in the current picture.
   var motionBits = MotionBits()
   /// Receives the syntax of the present coding tree unit.
-  var tree: CodedTree
+  var tree: CodedTreeUnit
   /// Two trials for each depth: the best one so far and the present one.
   let trials: UnsafeMutablePointer<Trial<Sample>>
   /// The prediction of the present trial, in rows of 32 and 16.
@@ -96,7 +96,7 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   init(
     kernels: UnsafePointer<Kernels>, map: PictureMap, picture: PictureContext,
     pixels: PictureSamples<Sample>, configuration: HEVCEncoderConfiguration, layout: PlaneLayout,
-    tree: CodedTree, costs: ContextCosts, memory: inout EncoderMemory
+    tree: CodedTreeUnit, costs: ContextCosts, memory: inout EncoderMemory
   ) {
     offsetColumns = (configuration.width + 15) / 16
     offsetRows = (configuration.height + 15) / 16

@@ -13,7 +13,7 @@ extension CodingTreeCoder {
     let best = trials + (5 &- log2Size) &* 2
     let source = pixels.source.luma + y &* layout.lumaStride + x
     collectLuma(x, y, log2Size)
-    let candidates = MostProbableModes(map, x, y, isInUnit: 0)
+    let candidates = MostProbableModes(map, x, y, partIndex: 0)
     let modes = chooseModes(source, log2Size, candidates, settings.intraModes)
     let base = intraUnitBits(x, y, log2Size)
     for i in 0..<modes.count {
@@ -134,7 +134,7 @@ extension CodingTreeCoder {
       let source = pixels.source.luma + py &* stride + px
       let output = pixels.target.planes.luma + py &* stride + px
       collectLuma(px, py, 2)
-      let candidates = MostProbableModes(map, px, py, isInUnit: part)
+      let candidates = MostProbableModes(map, px, py, partIndex: part)
       let list = chooseModes(source, 2, candidates, 1)
       let mode = Int(list[0])
       predictLuma(mode, prediction, 32, 2)
@@ -233,7 +233,7 @@ extension CodingTreeCoder {
   /// Codes an intra unit with the most probable mode and without a residual.
   mutating func codePlainIntra(_ x: Int, _ y: Int, _ log2Size: Int) {
     beginIntra(trials, x, y, log2Size)
-    let mode = MostProbableModes(map, x, y, isInUnit: 0).first
+    let mode = MostProbableModes(map, x, y, partIndex: 0).first
     let m = UInt8(truncatingIfNeeded: mode)
     trials[0].unit.lumaModes = (m, m, m, m)
     trials[0].unit.bits = 80

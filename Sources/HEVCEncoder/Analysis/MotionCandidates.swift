@@ -146,8 +146,8 @@ struct MotionCandidates: BitwiseCopyable {
   /// - Returns: both predictors.
   func predictors(_ block: PredictionBlock, list: Int, reference: Int) -> (Motion, Motion) {
     let (x, y, w, h) = (block.x, block.y, block.width, block.height)
-    let wanted = Int16(truncatingIfNeeded: reference)
-    let target = picture.identity(list, wanted)
+    let referenceIndex = Int16(truncatingIfNeeded: reference)
+    let target = picture.identity(list, referenceIndex)
     let a0 = motion(x &- 1, y &+ h, block)
     let a1 = motion(x &- 1, y &+ h &- 1, block)
     let isScaled = a0.isInter || a1.isInter
@@ -164,7 +164,7 @@ struct MotionCandidates: BitwiseCopyable {
       if b != nil { left = b }
       b = scaled(b0, list, target) ?? scaled(b1, list, target) ?? scaled(b2, list, target)
     }
-    var first = Motion(x: 0, y: 0, reference: wanted)
+    var first = Motion(x: 0, y: 0, reference: referenceIndex)
     var second = first
     var count = 0
     if let left {
@@ -180,13 +180,13 @@ struct MotionCandidates: BitwiseCopyable {
     {
       if count == 0 { first = temporal } else { second = temporal }
     }
-    first.reference = wanted
-    second.reference = wanted
+    first.reference = referenceIndex
+    second.reference = referenceIndex
     return (first, second)
   }
 
-  /// The vector of a neighbour that refers to the wanted picture, of the same list first; nil where
-  /// there is none.
+  /// The vector of a neighbour that refers to the reference picture that is predicted from, of the
+  /// same list first; nil where there is none.
   @inline(__always) private func matching(
     _ neighbour: MotionPair, _ list: Int, _ target: ReferenceIdentity
   ) -> Motion? {
@@ -200,8 +200,9 @@ struct MotionCandidates: BitwiseCopyable {
     return nil
   }
 
-  /// A vector of a neighbour scaled to the wanted picture (8.5.3.2.7), of the same list first; nil
-  /// where the neighbour is not available, or only one of both is a long-term picture.
+  /// A vector of a neighbour scaled to the reference picture that is predicted from (8.5.3.2.7), of
+  /// the same list first; nil where the neighbour is not available, or only one of both is a
+  /// long-term picture.
   @inline(__always) private func scaled(
     _ neighbour: MotionPair, _ list: Int, _ target: ReferenceIdentity
   ) -> Motion? {
@@ -266,11 +267,11 @@ struct MotionCandidates: BitwiseCopyable {
     }
     var motion = pair[other]
     let identity = collocated.references[other &* PictureContext.listSize &+ Int(motion.reference)]
-    let wanted = picture.identity(list, Int16(truncatingIfNeeded: reference))
-    guard identity.isLongTerm == wanted.isLongTerm else { return nil }
+    let target = picture.identity(list, Int16(truncatingIfNeeded: reference))
+    guard identity.isLongTerm == target.isLongTerm else { return nil }
     let from = picture.identity(picture.collocatedList, 0).order &- identity.order
-    let to = picture.order &- wanted.order
-    if !wanted.isLongTerm && from != to { Self.scale(&motion, from: from, to: to) }
+    let to = picture.order &- target.order
+    if !target.isLongTerm && from != to { Self.scale(&motion, from: from, to: to) }
     motion.reference = Int16(truncatingIfNeeded: reference)
     return motion
   }

@@ -143,7 +143,7 @@ extension HEVCEncoderConfiguration {
       same.lookAhead.rate = new.lookAhead.rate
       // The HRD parameters in the stream cannot change, nor what joined streams agree upon: neither
       // the buffer nor whether its rate is constant.
-      if !hasPromisedBuffer {
+      if !mustConformToBuffer {
         same.lookAhead.buffer = new.lookAhead.buffer
       } else if lookAheadSettings.isConstantRate || new.lookAheadSettings.isConstantRate {
         same.lookAhead.rate = lookAhead.rate

@@ -116,7 +116,7 @@ extension HEVCEncoderConfiguration {
   var isJoined: Bool { lookAheadSettings.isJoined }
   /// Whether others rely on the buffer, since the stream describes it or other streams share it. No
   /// picture may then take more bits than the buffer holds, nor may the buffer change.
-  var hasPromisedBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
+  var mustConformToBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
 
   /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples
   /// have QPs of their own.

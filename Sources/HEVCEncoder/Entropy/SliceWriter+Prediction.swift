@@ -52,13 +52,13 @@ extension SliceWriter {
     engine.encode(ay > 0 ? 1 : 0, Contexts.differenceGreater0)
     if ax > 0 { engine.encode(ax > 1 ? 1 : 0, Contexts.differenceGreater1) }
     if ay > 0 { engine.encode(ay > 1 ? 1 : 0, Contexts.differenceGreater1) }
-    differenceRest(ax, isNegative: dx < 0)
-    differenceRest(ay, isNegative: dy < 0)
+    motionVectorDifferenceRemainder(ax, isNegative: dx < 0)
+    motionVectorDifferenceRemainder(ay, isNegative: dy < 0)
     engine.encode(UInt32(difference.predictor), Contexts.vectorPredictor)
   }
 
   /// Writes abs_mvd_minus2 (EG1) and mvd_sign_flag of one component.
-  mutating func differenceRest(_ magnitude: Int, isNegative: Bool) {
+  mutating func motionVectorDifferenceRemainder(_ magnitude: Int, isNegative: Bool) {
     if magnitude > 1 { expGolomb(magnitude &- 2, 1) }
     if magnitude > 0 { engine.bypass(isNegative ? 1 : 0, 1) }
   }
@@ -91,7 +91,7 @@ extension SliceWriter {
     var codes = (0, 0, 0, 0)
     for part in 0..<parts {
       let candidates = MostProbableModes(
-        map, x &+ (part & 1) &* 4, y &+ (part &>> 1) &* 4, isInUnit: unit.isSplit ? part : 0)
+        map, x &+ (part & 1) &* 4, y &+ (part &>> 1) &* 4, partIndex: unit.isSplit ? part : 0)
       let code = candidates.code(mode(part))
       switch part {
       case 0: codes.0 = code

@@ -86,15 +86,15 @@ extension LookAheadEncoder {
     // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits,
     // the stream describes the buffer or other streams share it.
     let cap = Double(configuration.maximumQP)
-    let givesWay =
-      cap < 51 && configuration.dataRateLimits.isEmpty && !configuration.hasPromisedBuffer
+    let mayExceedBuffer =
+      cap < 51 && configuration.dataRateLimits.isEmpty && !configuration.mustConformToBuffer
     while Double(output.bits) > room, attempts < 5 {
-      if givesWay, qp >= cap { break }
+      if mayExceedBuffer, qp >= cap { break }
       attempts += 1
       recodedPictures += 1
       let over = Double(output.bits) / max(room, 1)
       qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
-      if !givesWay, attempts >= 4 || qp >= cap {
+      if !mayExceedBuffer, attempts >= 4 || qp >= cap {
         // From the fourth attempt on, a row budget limits the bits of each coding tree unit. The
         // fifth attempt codes all of them with the fewest possible bits.
         attempts = max(attempts, 4)

@@ -227,8 +227,8 @@ final class LookAheadEncoder: EncodingStrategy {
     plan.header.hasChromaSAO = plan.header.hasLumaSAO
     plan.header.qp = plan.qp
     setReferences()
-    weights?.weigh(
-      &plan, picture.brightnessRead, list0: order.wanted, list1: order.wantedL1, isAllowed: true, coder)
+    weights?.chooseWeights(
+      &plan, picture.brightnessMeasurement, list0: order.list0, list1: order.list1, isAllowed: true, coder)
     if plan.isReference { weights?.store(slot: target) }
     output.removeAll()
     output.appendLeadingUnits(plan, configuration, sets, timing: nextTiming(plan, picture))
@@ -245,7 +245,7 @@ final class LookAheadEncoder: EncodingStrategy {
       if keepsStatistics { statistics.append(result) }
     }
     var properties = HEVCFrameProperties()
-    coder.describe(&properties, plan, references: order.wanted.count + order.wantedL1.count)
+    coder.describe(&properties, plan, references: order.list0.count + order.list1.count)
     properties.index = picture.index
     properties.effort = effortControl.effort
     let interval = queue.decodeInterval(codingIndex: codedCount, depth: reorderingDepth)
@@ -289,7 +289,7 @@ final class LookAheadEncoder: EncodingStrategy {
 
   /// Gives the reference pictures to the coder.
   private func setReferences() {
-    for (list, entries) in [order.wanted, order.wantedL1].enumerated() {
+    for (list, entries) in [order.list0, order.list1].enumerated() {
       for (i, entry) in entries.enumerated() {
         coder.setReference(
           i, list: list, picture: entry.picture,

@@ -13,14 +13,14 @@ struct StreamOrder {
   /// both are its own.
   private var keys: (last: UInt64, before: UInt64) = (0, 0)
   /// The selected pictures of each list, in the order of the list.
-  private(set) var wanted: [ReferenceBuffer.Entry] = []
-  private(set) var wantedL1: [ReferenceBuffer.Entry] = []
+  private(set) var list0: [ReferenceBuffer.Entry] = []
+  private(set) var list1: [ReferenceBuffer.Entry] = []
 
   /// Creates the order of a new stream.
   /// - Parameter capacity: the number of reference pictures.
   init(capacity: Int) { buffer = ReferenceBuffer(capacity: capacity) }
 
-  /// Selects the reference pictures of a picture (`wanted`, `wantedL1`).
+  /// Selects the reference pictures of a picture (`list0`, `list1`).
   ///
   /// For a P picture these are the newest pictures that are not B pictures. If the second of them
   /// is not of raised quality, the newest one further back that is takes its place. For a B picture
@@ -30,26 +30,26 @@ struct StreamOrder {
   ///   - index: its index in input order.
   ///   - most: the most pictures in list 0.
   private mutating func select(_ kind: QueuedPicture.Kind, index: UInt64, most: Int) {
-    wanted.removeAll(keepingCapacity: true)
-    wantedL1.removeAll(keepingCapacity: true)
+    list0.removeAll(keepingCapacity: true)
+    list1.removeAll(keepingCapacity: true)
     if kind.isKey { return }
     // No picture refers to one before the last key frame that precedes it in output order.
     let first = index < keys.last ? keys.before : keys.last
     if kind.isBidirectional {
-      wanted = buffer.entries.filter { $0.index < index && $0.index >= first }
-      wanted.sort { $0.index > $1.index }
-      wantedL1 = buffer.entries.filter { $0.index > index }
-      wantedL1.sort { $0.index < $1.index }
-      if wantedL1.count > 1 { wantedL1.removeLast(wantedL1.count - 1) }
+      list0 = buffer.entries.filter { $0.index < index && $0.index >= first }
+      list0.sort { $0.index > $1.index }
+      list1 = buffer.entries.filter { $0.index > index }
+      list1.sort { $0.index < $1.index }
+      if list1.count > 1 { list1.removeLast(list1.count - 1) }
     } else {
-      wanted = buffer.entries.filter { $0.index >= first }
-      if most > 1, wanted.count > 2, !wanted[1].hasRaisedQuality,
-        let better = wanted.dropFirst().firstIndex(where: \.hasRaisedQuality)
+      list0 = buffer.entries.filter { $0.index >= first }
+      if most > 1, list0.count > 2, !list0[1].hasRaisedQuality,
+        let better = list0.dropFirst().firstIndex(where: \.hasRaisedQuality)
       {
-        wanted.insert(wanted.remove(at: better), at: 1)
+        list0.insert(list0.remove(at: better), at: 1)
       }
     }
-    if wanted.count > most { wanted.removeLast(wanted.count - most) }
+    if list0.count > most { list0.removeLast(list0.count - most) }
   }
 
   /// Selects the reference pictures of a picture, and fills in its plan and slice header.
@@ -95,10 +95,10 @@ struct StreamOrder {
     plan.header.pictureOrderCountLSB =
       plan.order & (1 << HEVCEncoderConfiguration.log2MaxOrderCount - 1)
     if kind != .idr {
-      buffer.describe(&plan.header, order: plan.order, wanted: wanted, wantedL1: wantedL1)
+      buffer.describe(&plan.header, order: plan.order, list0: list0, list1: list1)
       plan.header.hasTemporalMotion = true
       // The collocated picture is that after a B picture, unless it has no motion.
-      plan.header.collocated.isFromL0 = wantedL1.first.map { $0.kind == .i } ?? true
+      plan.header.collocated.isFromL0 = list1.first.map { $0.kind == .i } ?? true
     }
     return (0..<pictures).first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
   }

@@ -127,27 +127,27 @@ final class LowLatencyEncoder {
     // Further away, a decoder would take another PicOrderCntMsb (8-1).
     if order - anchorOrder >= 1 << (HEVCEncoderConfiguration.log2MaxOrderCount - 1) { return [] }
     let usable = buffer.entries.filter { $0.temporalLayer <= options.temporalLayer }
-    var wanted: [ReferenceBuffer.Entry] = []
+    var list0: [ReferenceBuffer.Entry] = []
     switch options.references {
     case .automatic:
-      wanted = refresh.useful(usable)
+      list0 = refresh.useful(usable)
       // The newest comes first; behind it, what was coded better than the pictures around it.
-      if wanted.count > 2, let better = wanted.dropFirst().firstIndex(where: \.hasRaisedQuality) {
-        wanted.insert(wanted.remove(at: better), at: 1)
+      if list0.count > 2, let better = list0.dropFirst().firstIndex(where: \.hasRaisedQuality) {
+        list0.insert(list0.remove(at: better), at: 1)
       }
     case .frames(let indices):
       for index in indices {
-        for entry in usable where entry.index == index && !wanted.contains(entry) { wanted.append(entry) }
+        for entry in usable where entry.index == index && !list0.contains(entry) { list0.append(entry) }
       }
     case .longTerm(let slots):
       for slot in slots {
-        for entry in usable where entry.longTermSlot == slot && !wanted.contains(entry) {
-          wanted.append(entry)
+        for entry in usable where entry.longTermSlot == slot && !list0.contains(entry) {
+          list0.append(entry)
         }
       }
     }
     let most = EffortSettings(effort: effortControl.effort).references
-    return Array(wanted.prefix(most))
+    return Array(list0.prefix(most))
   }
 
   // MARK: - Encoding
@@ -171,8 +171,8 @@ final class LowLatencyEncoder {
     if strength > 0 { activity.analyse(picture, strength: strength) }
     buffer.removeDistant(order: order)
     var plan = PicturePlan()
-    var wanted = selectReferences(options)
-    let first = wanted.first
+    var list0 = selectReferences(options)
+    let first = list0.first
     let isCut = isAnalysed && preAnalysis.isSceneChange
     if findsScreenMotion {
       plan.screen = screenDetectors.find(
@@ -184,15 +184,15 @@ final class LowLatencyEncoder {
       isWanted: options.startsIntraRefresh
         || isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh,
       configuration.lowLatency)
-    if changesRefresh { wanted = selectReferences(options) }
+    if changesRefresh { list0 = selectReferences(options) }
     if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame
       && options.references == .automatic
     {
-      wanted = []
+      list0 = []
     }
     // The vectors are into another picture than the first one now.
-    if wanted.first != first { plan.screen.forgetVectors() }
-    plan.isKeyFrame = wanted.isEmpty
+    if list0.first != first { plan.screen.forgetVectors() }
+    plan.isKeyFrame = list0.isEmpty
     plan.isReference = options.isReference || plan.isKeyFrame
     plan.temporalLayer = plan.isKeyFrame ? 0 : options.temporalLayer
 
@@ -207,9 +207,9 @@ final class LowLatencyEncoder {
       return HEVCEncodedFrame(properties: properties, nalUnits: [], byteCount: 0, memory: nil)
     }
     setQuality(&plan, decision, options)
-    let target = prepare(&plan, wanted)
+    let target = prepare(&plan, list0)
     if weights != nil {
-      weigh(&plan, picture, wanted, isSceneChange: isSceneChange)
+      chooseWeights(&plan, picture, list0, isSceneChange: isSceneChange)
       if plan.isReference { weights?.store(slot: target) }
     }
     output.appendLeadingUnits(plan, configuration, sets)
@@ -226,7 +226,7 @@ final class LowLatencyEncoder {
       keepLimits(&plan, allowed, leading, target)
       isCurtailed = true
     }
-    finish(&properties, plan, options, wanted, target)
+    finish(&properties, plan, options, list0, target)
     // The plan knows nothing of the offsets of blocks, which do not average to 0 over those that
     // take bits.
     rateControl.finish(
@@ -241,12 +241,12 @@ final class LowLatencyEncoder {
   }
 
   /// Chooses the weights of the reference pictures.
-  private func weigh(
-    _ plan: inout PicturePlan, _ picture: SourcePicture, _ wanted: [ReferenceBuffer.Entry],
+  private func chooseWeights(
+    _ plan: inout PicturePlan, _ picture: SourcePicture, _ list0: [ReferenceBuffer.Entry],
     isSceneChange: Bool
   ) {
     guard let reading = weights?.read(picture) else { return }
-    weights?.weigh(&plan, reading, list0: wanted, list1: [], isAllowed: !isSceneChange, coder)
+    weights?.chooseWeights(&plan, reading, list0: list0, list1: [], isAllowed: !isSceneChange, coder)
   }
 
   /// Sets the QP and the bits of a picture.
@@ -274,7 +274,7 @@ final class LowLatencyEncoder {
 
   /// Sets the slice header and the reference list of a picture.
   /// - Returns: the index in the pool of the memory for its reconstruction.
-  private func prepare(_ plan: inout PicturePlan, _ wanted: [ReferenceBuffer.Entry]) -> Int {
+  private func prepare(_ plan: inout PicturePlan, _ list0: [ReferenceBuffer.Entry]) -> Int {
     if plan.isKeyFrame {
       buffer.removeAll()
       order = 0
@@ -283,7 +283,7 @@ final class LowLatencyEncoder {
     }
     buffer.removeLayers(above: plan.temporalLayer)
     plan.order = order
-    refreshed = refresh.plan(&plan, wanted, period: configuration.lowLatency.intraRefreshPeriod)
+    refreshed = refresh.plan(&plan, list0, period: configuration.lowLatency.intraRefreshPeriod)
     let layer = UInt8(plan.temporalLayer)
     let type: HEVCNALUnitType =
       plan.isKeyFrame ? .idrWithoutLeading : plan.isReference ? .trailR : .trailN
@@ -295,16 +295,16 @@ final class LowLatencyEncoder {
     plan.header.hasLumaSAO = configuration.adaptiveOffset && plan.hasRaisedQuality
     plan.header.hasChromaSAO = plan.header.hasLumaSAO
     if !plan.isKeyFrame {
-      buffer.describe(&plan.header, order: order, wanted: wanted)
+      buffer.describe(&plan.header, order: order, list0: list0)
       plan.header.hasTemporalMotion = true
     }
-    for (i, entry) in wanted.enumerated() {
+    for (i, entry) in list0.enumerated() {
       coder.setReference(
         i, list: 0, picture: entry.picture,
         ReferenceIdentity(
           order: Int32(truncatingIfNeeded: entry.order), isLongTerm: entry.longTermSlot != nil))
     }
-    lastReferences = wanted.map(\.index)
+    lastReferences = list0.map(\.index)
     // There is one picture more than the buffer holds.
     return (0..<coder.poolCount).first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
   }
@@ -331,10 +331,10 @@ final class LowLatencyEncoder {
   /// Stores the picture as a reference, and completes the facts about it.
   private func finish(
     _ properties: inout HEVCFrameProperties, _ plan: PicturePlan, _ options: HEVCFrameOptions,
-    _ wanted: [ReferenceBuffer.Entry], _ target: Int
+    _ list0: [ReferenceBuffer.Entry], _ target: Int
   ) {
     lastPicture = target
-    coder.describe(&properties, plan, references: wanted.count)
+    coder.describe(&properties, plan, references: list0.count)
     properties.bits = output.bits
     if configuration.measuresError {
       properties.meanSquaredError = coder.squaredError(

@@ -33,7 +33,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
   private let map: PictureMap
-  private let ring: RowRing
+  private let ring: CodedRowRingBuffer
   private let deblocking: Deblocking<Sample>?
   private let progress: RowProgress
   /// The number of rows whose units have their QP, so that rows above can be filtered.
@@ -76,7 +76,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     blockColumns = (configuration.width + 15) / 16
     threads = configuration.threads
     bits = RowBits(rows: (layout.height + 31) / 32, columns: (layout.width + 31) / 32, memory: &memory)
-    ring = RowRing(rows: bits.lag, columns: bits.columns, memory: &memory)
+    ring = CodedRowRingBuffer(rows: bits.lag, columns: bits.columns, memory: &memory)
     deblocking =
       configuration.deblocking
       ? Deblocking(kernels: kernels, layout: layout, map: map, memory: &memory) : nil
@@ -87,7 +87,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       (coders + i).initialize(
         to: CodingTreeCoder(
           kernels: kernels, map: map, picture: picture, pixels: pixels,
-          configuration: configuration, layout: layout, tree: ring.tree(row: 0, column: 0),
+          configuration: configuration, layout: layout, tree: ring.codingTreeUnit(row: 0, column: 0),
           costs: costs, memory: &memory))
     }
     rowBits = memory.allocate(Int32.self, count: blockRows + 1)
@@ -208,7 +208,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
         }
       }
       let (x, y) = (column &* 32, row &* 32)
-      let tree = ring.tree(row: row, column: column)
+      let tree = ring.codingTreeUnit(row: row, column: column)
       coder.pointee.tree = tree
       if isExhausted(row, column) {
         coder.pointee.codeCheapest(x: x, y: y)
@@ -297,7 +297,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     for column in 0..<columns {
       var isChanged = false
       let (x, y) = (column &* 32, row &* 32)
-      ring.tree(row: row, column: column).forEachUnit(map, x: x, y: y) {
+      ring.codingTreeUnit(row: row, column: column).forEachUnit(map, x: x, y: y) {
         isChanged = isChanged || $0.pointee.kind != .skip
       }
       // A coding tree unit that is skipped completely has no SAO: the samples of its reference have
@@ -327,7 +327,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     for column in 0..<bits.columns {
       var isCoded = false
       var value = lastQP
-      ring.tree(row: row, column: column).forEachUnit(map, x: column &* 32, y: row &* 32) { unit in
+      ring.codingTreeUnit(row: row, column: column).forEachUnit(map, x: column &* 32, y: row &* 32) { unit in
         let (x, y) = (Int(unit.pointee.x), Int(unit.pointee.y))
         let at = map.index(x, y)
         if (x | y) & inGroup == 0 {
@@ -357,7 +357,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
 
   private func write(row: Int) {
     for column in 0..<bits.columns {
-      let tree = ring.tree(row: row, column: column)
+      let tree = ring.codingTreeUnit(row: row, column: column)
       writer.pointee.write(
         x: column &* 32, y: row &* 32, units: tree.units, levels: tree.levels,
         offsets: plan.header.hasLumaSAO ? offsets[row &* bits.columns &+ column] : nil)

@@ -25,7 +25,7 @@ struct PictureWeights {
   }
 
   /// Reads the brightness of a picture.
-  func read(_ source: SourcePicture) -> BrightnessReading {
+  func read(_ source: SourcePicture) -> BrightnessMeasurement {
     for row in 0..<detector.reading.rows { detector.reading.read(source, row: row) }
     return detector.reading
   }
@@ -46,8 +46,8 @@ struct PictureWeights {
   ///   - list1: reference list 1; empty in P pictures.
   ///   - isAllowed: whether the picture may have weights.
   ///   - coder: receives the weights.
-  mutating func weigh(
-    _ plan: inout PicturePlan, _ reading: BrightnessReading, list0: [ReferenceBuffer.Entry],
+  mutating func chooseWeights(
+    _ plan: inout PicturePlan, _ reading: BrightnessMeasurement, list0: [ReferenceBuffer.Entry],
     list1: [ReferenceBuffer.Entry], isAllowed: Bool, _ coder: AnyPictureCoder
   ) {
     detector.take(reading)

@@ -86,10 +86,10 @@ struct ReferenceBuffer {
   /// - Parameters:
   ///   - header: receives the reference picture set and the list.
   ///   - order: PicOrderCntVal of the picture.
-  ///   - wanted: reference list 0.
-  ///   - wantedL1: reference list 1; empty: the slice is a P slice.
+  ///   - list0: reference list 0.
+  ///   - list1: reference list 1; empty: the slice is a P slice.
   func describe(
-    _ header: inout HEVCSliceHeader, order: Int, wanted: [Entry], wantedL1: [Entry] = []
+    _ header: inout HEVCSliceHeader, order: Int, list0: [Entry], list1: [Entry] = []
   ) {
     header.referencePictureSet = HEVCReferencePictureSet()
     header.longTermReferences.removeAll(keepingCapacity: true)
@@ -97,7 +97,7 @@ struct ReferenceBuffer {
     let shortTerm = entries.filter { $0.longTermSlot == nil }
     let before = shortTerm.filter { $0.order < order }.sorted { $0.order > $1.order }
     let after = shortTerm.filter { $0.order > order }.sorted { $0.order < $1.order }
-    func isUsed(_ entry: Entry) -> Bool { wanted.contains(entry) || wantedL1.contains(entry) }
+    func isUsed(_ entry: Entry) -> Bool { list0.contains(entry) || list1.contains(entry) }
     var last = order
     for entry in before {
       header.referencePictureSet.negative.append(
@@ -132,12 +132,12 @@ struct ReferenceBuffer {
         initialL1.append(entry)
       }
     }
-    func modification(_ initial: [Entry], _ wanted: [Entry]) -> [Int]? {
-      initial.prefix(wanted.count) == wanted[...] ? nil : wanted.map { initial.firstIndex(of: $0) ?? 0 }
+    func modification(_ initial: [Entry], _ selected: [Entry]) -> [Int]? {
+      initial.prefix(selected.count) == selected[...] ? nil : selected.map { initial.firstIndex(of: $0) ?? 0 }
     }
-    header.activeReferences = max(wanted.count, 1)
-    header.activeReferencesL1 = max(wantedL1.count, 1)
-    header.list0 = modification(initial, wanted)
-    header.list1 = modification(initialL1, wantedL1)
+    header.activeReferences = max(list0.count, 1)
+    header.activeReferencesL1 = max(list1.count, 1)
+    header.list0 = modification(initial, list0)
+    header.list1 = modification(initialL1, list1)
   }
 }

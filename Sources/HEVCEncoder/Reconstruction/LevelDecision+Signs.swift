@@ -11,7 +11,7 @@ extension LevelDecision {
   /// - Returns: the bits that this adds, in 256ths, less those of the hidden signs.
   func hideSigns(
     _ levels: UnsafeMutablePointer<Int16>, _ coefficients: UnsafePointer<Int16>, _ block: Block,
-    _ order: UnsafePointer<UInt8>, groups: UInt64, lastPlace: Int, _ measure: Measure
+    _ order: UnsafePointer<UInt8>, groups: UInt64, lastPlace: Int, _ distortionScale: DistortionScale
   ) -> Int {
     let log2Size = block.log2Size
     var added = 0
@@ -42,12 +42,12 @@ extension LevelDecision {
         let magnitude = level < 0 ? 0 &- level : level
         let coefficient = Int(coefficients[index])
         let absolute = coefficient < 0 ? 0 &- coefficient : coefficient
-        let error = (absolute &* measure.factor) &>> measure.shift &- magnitude &<< 8
+        let error = (absolute &* distortionScale.factor) &>> distortionScale.shift &- magnitude &<< 8
         // The squared error changes by 256 (256 -+ 2 error).
         if magnitude == 0 {
           if error > 32 && (i > first || (coefficient < 0) == isNegative) {
             let bits = newLevelBits(block, place: place, at: at, isFirst: i == 0)
-            let cost = 256 &* (256 &- 2 &* error) &+ (measure.lambda &* bits) &>> 8
+            let cost = 256 &* (256 &- 2 &* error) &+ (distortionScale.lambda &* bits) &>> 8
             if cost < best { (best, bestAt, bestChange, bestBits) = (cost, index, 1, bits) }
           }
           i &-= 1
@@ -57,7 +57,7 @@ extension LevelDecision {
         let present = levelBits(magnitude, context)
         if error > 0 && magnitude < 32766 {
           let bits = levelBits(magnitude &+ 1, context) &- present
-          let cost = 256 &* (256 &- 2 &* error) &+ (measure.lambda &* bits) &>> 8
+          let cost = 256 &* (256 &- 2 &* error) &+ (distortionScale.lambda &* bits) &>> 8
           if cost < best { (best, bestAt, bestChange, bestBits) = (cost, index, 1, bits) }
         }
         // Without its first level the group would hide another sign.
@@ -69,7 +69,7 @@ extension LevelDecision {
             let significance = Int(context.significance)
             bits = costs.bits(0, significance) &- costs.bits(1, significance) &- present
           }
-          let cost = 256 &* (256 &+ 2 &* error) &+ (measure.lambda &* bits) &>> 8
+          let cost = 256 &* (256 &+ 2 &* error) &+ (distortionScale.lambda &* bits) &>> 8
           if cost < best { (best, bestAt, bestChange, bestBits) = (cost, index, -1, bits) }
         }
         i &-= 1

@@ -305,10 +305,10 @@ struct LevelDecision: BitwiseCopyable {
     clear(levels, lastPlace, log2Size, order, from: bestPosition &+ 1)
     let bits = sumBits &+ bestBits
     guard block.hidesSigns else { return bits }
-    let measure = Measure(factor: factor, shift: shift, lambda: lambda)
+    let distortionScale = DistortionScale(factor: factor, shift: shift, lambda: lambda)
     return bits
       &+ hideSigns(
-        levels, coefficients, block, order, groups: coded, lastPlace: lastPlace, measure)
+        levels, coefficients, block, order, groups: coded, lastPlace: lastPlace, distortionScale)
   }
 
   /// Sets the levels of a group to 0 from a position of its scan on.
@@ -327,7 +327,7 @@ struct LevelDecision: BitwiseCopyable {
 
   /// The factors that convert a coefficient to 1/256 of a quantisation step, and bits to squared
   /// errors in these units.
-  struct Measure: BitwiseCopyable {
+  struct DistortionScale: BitwiseCopyable {
     var factor: Int
     var shift: Int
     var lambda: Int

@@ -103,7 +103,7 @@ struct CodingUnit: BitwiseCopyable {
 }
 
 /// The decided syntax of a coding tree unit of 32x32 samples.
-struct CodedTree: BitwiseCopyable {
+struct CodedTreeUnit: BitwiseCopyable {
   /// Its coding units at the index of their first 8x8 block in z-scan order.
   let units: UnsafeMutablePointer<CodingUnit>
   /// Their levels (`LevelLayout`).

@@ -10,8 +10,8 @@ struct MostProbableModes: BitwiseCopyable {
   ///   - map: the modes of the blocks around it.
   ///   - x: the position of the block in luma samples.
   ///   - y: the position of the block in luma samples.
-  ///   - isInUnit: the index of the block in a unit of four parts; 0 for a unit of one part.
-  @inline(__always) init(_ map: PictureMap, _ x: Int, _ y: Int, isInUnit part: Int) {
+  ///   - partIndex: the index of the block in a unit of four parts; 0 for a unit of one part.
+  @inline(__always) init(_ map: PictureMap, _ x: Int, _ y: Int, partIndex part: Int) {
     let row = map.width &* 2
     let at = (y >> 2) &* row &+ (x >> 2)
     let left = x > 0 ? Int(map.lumaMode[at &- 1]) : 1

@@ -25,13 +25,13 @@ package struct FadeDetector {
   private static let minChange = 0.4
   /// The largest share of the change that may be left after weighting, 0 to 1. Weights that leave
   /// more are not used.
-  package static let maxLeft = 0.5
+  package static let maxResidualRatio = 0.5
   /// The least standard deviation of a reference from which a ratio of deviations gives a reliable
   /// weight.
   private static let minDeviation = 2.0
 
   /// The reading of encoders that analyse one picture at a time.
-  package let reading: BrightnessReading
+  package let reading: BrightnessMeasurement
   /// Blocks in a row.
   private let columns: Int
   /// Rows of blocks.
@@ -53,7 +53,7 @@ package struct FadeDetector {
   ///   - count: the number of reference pictures that are kept.
   ///   - memory: owns the statistics.
   package init(_ geometry: PictureGeometry, pictures count: Int, memory: inout EncoderMemory) {
-    reading = BrightnessReading(geometry, memory: &memory)
+    reading = BrightnessMeasurement(geometry, memory: &memory)
     (columns, rows, samples) = (reading.columns, reading.rows, reading.samples)
     slots = count
     pictures = memory.allocate(Picture.self, count: count + 1)
@@ -64,7 +64,7 @@ package struct FadeDetector {
   /// Makes a reading the statistics of the current picture.
   ///
   /// - Parameter reading: the reading of the picture, all of whose rows have been read.
-  package func take(_ reading: BrightnessReading) {
+  package func take(_ reading: BrightnessMeasurement) {
     (blocks + slots * columns * rows).update(from: reading.blocks, count: columns * rows)
     let levels = reading.levels
     pictures[slots] = Picture(luma: levels.luma, cb: levels.cb, cr: levels.cr, isKnown: true)
@@ -209,8 +209,8 @@ package struct FadeDetector {
   ///   - then: sums of the blocks' samples in the reference picture.
   ///   - count: the number of blocks.
   ///   - samples: the number of samples in each sum.
-  /// - Returns: whether there is a change that matters, and the weight leaves less than `maxLeft`
-  ///   of it.
+  /// - Returns: whether there is a change that matters, and the weight leaves less than
+  ///   `maxResidualRatio` of it.
   package static func holds(
     _ luma: PredictionWeight.Component, _ shift: Int32, _ now: UnsafePointer<UInt32>,
     _ then: UnsafePointer<UInt32>, count: Int, samples: Int
@@ -224,6 +224,6 @@ package struct FadeDetector {
       without += abs(a - b)
       with += abs(a - b * gain - Double(luma.offset))
     }
-    return without > FadeDetector.minChange * Double(count) && with < FadeDetector.maxLeft * without
+    return without > FadeDetector.minChange * Double(count) && with < FadeDetector.maxResidualRatio * without
   }
 }

@@ -86,7 +86,7 @@ package final class QueuedPicture {
   let blockSums: UnsafeMutablePointer<UInt32>
   /// The brightness of the picture at full size, from which the weights of weighted prediction are
   /// derived.
-  package let brightnessRead: BrightnessReading
+  package let brightnessMeasurement: BrightnessMeasurement
   /// The blocks that the picture before, the picture after and the second picture after this one
   /// predict exactly, as far as those are known.
   var matchesBefore = ExactMatches()
@@ -122,7 +122,7 @@ package final class QueuedPicture {
     ownCosts = memory.allocate(Float.self, count: count)
     propagatedCosts = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
-    brightnessRead = BrightnessReading(geometry, memory: &memory)
+    brightnessMeasurement = BrightnessMeasurement(geometry, memory: &memory)
     blockSums = memory.allocate(UInt32.self, count: LowResolutionFades.blockCount(geometry))
     self.memory = memory
   }

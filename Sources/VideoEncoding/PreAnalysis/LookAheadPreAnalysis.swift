@@ -168,7 +168,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
       picture.take(source, row: i)
       picture.lowResolution.fill(picture.source, row: i)
       // The caller's picture is read: the next row, which this reads as well, is not copied yet.
-      if readsBrightness { picture.brightnessRead.read(source, macroblockRow: i) }
+      if readsBrightness { picture.brightnessMeasurement.read(source, macroblockRow: i) }
       if let progress {
         progress.setCoded(row: i, 1)
         if i > 0 { RowProgress.wait { progress.coded(row: i &- 1) > 0 } }

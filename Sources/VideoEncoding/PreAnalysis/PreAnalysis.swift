@@ -74,7 +74,7 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
   /// The picture that is being analysed.
   private var source: SourcePicture?
   /// Where the brightness of the picture is stored, if it is asked for.
-  private var brightness: BrightnessReading?
+  private var brightness: BrightnessMeasurement?
   /// The motion of the camera from the last picture to this one.
   package private(set) var camera = CameraMotion()
   /// Whether a picture has been analysed before.
@@ -136,7 +136,7 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
   ///   - sharing: lets other threads take part; nil: the calling thread does all of them.
   ///   - brightness: gets the brightness of the picture; nil where it is not needed.
   package func analyse(
-    _ source: SourcePicture, with sharing: (any RowSharing)? = nil, brightness: BrightnessReading? = nil
+    _ source: SourcePicture, with sharing: (any RowSharing)? = nil, brightness: BrightnessMeasurement? = nil
   ) {
     self.brightness = brightness
     pictures.advance()

@@ -85,9 +85,9 @@ import Testing
         result.append(UnsafeBufferPointer(start: picture.ownCosts, count: count).map { Int32($0) })
         result.append(
           UnsafeBufferPointer(start: picture.vectors, count: count).map { Int32($0.x) << 16 + Int32($0.y) })
-        let levels = picture.brightnessRead.levels
+        let levels = picture.brightnessMeasurement.levels
         // The same as of the whole picture, once it is there.
-        let whole = BrightnessReading(geometry, memory: &memory)
+        let whole = BrightnessMeasurement(geometry, memory: &memory)
         for row in 0..<whole.rows { whole.read(picture.source, row: row) }
         #expect(whole.levels.luma.mean == levels.luma.mean)
         #expect(whole.levels.cb.deviation == levels.cb.deviation)

@@ -3,7 +3,7 @@ import VideoEncoding
 
 /// The decided syntax of rows of coding tree units that are not yet written: a ring with an element
 /// for each row.
-struct RowRing: BitwiseCopyable {
+struct CodedRowRingBuffer: BitwiseCopyable {
   /// The number of rows in the ring.
   let rows: Int
   /// The number of coding tree units in a row.
@@ -19,8 +19,8 @@ struct RowRing: BitwiseCopyable {
   }
 
   /// The memory of a coding tree unit.
-  @inline(__always) func tree(row: Int, column: Int) -> CodedTree {
+  @inline(__always) func codingTreeUnit(row: Int, column: Int) -> CodedTreeUnit {
     let at = row % rows &* columns &+ column
-    return CodedTree(units: units + at &* 16, levels: levels + at &* LevelLayout.count)
+    return CodedTreeUnit(units: units + at &* 16, levels: levels + at &* LevelLayout.count)
   }
 }

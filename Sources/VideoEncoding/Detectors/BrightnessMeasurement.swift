@@ -6,7 +6,7 @@ import CVideoKernels
 ///
 /// Each row of blocks has its own sums, so that threads may read rows at the same time and in any
 /// order.
-package struct BrightnessReading {
+package struct BrightnessMeasurement {
   /// Sum, sum of squares and number of samples.
   private struct Sums {
     var sum: UInt64 = 0
@@ -49,7 +49,7 @@ package struct BrightnessReading {
   ///   - geometry: the pictures' size.
   ///   - memory: owns the sums.
   package init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
-    let (size, step) = (BrightnessReading.blockSize, BrightnessReading.rowStep)
+    let (size, step) = (BrightnessMeasurement.blockSize, BrightnessMeasurement.rowStep)
     columns = max(geometry.width / size, 1)
     rows = max(geometry.height / size, 1)
     samples = min(size, geometry.width) * (((rows == 1 ? geometry.height : size) + step - 1) / step)
@@ -73,7 +73,7 @@ package struct BrightnessReading {
   ///   - source: the picture.
   ///   - row: the row of blocks.
   package func read(_ source: SourcePicture, row: Int) {
-    let (size, step) = (BrightnessReading.blockSize, BrightnessReading.rowStep)
+    let (size, step) = (BrightnessMeasurement.blockSize, BrightnessMeasurement.rowStep)
     let isLast = row == rows - 1
     var result = Row()
     let line = blocks + row * columns
@@ -93,11 +93,11 @@ package struct BrightnessReading {
     func chroma(_ base: UnsafePointer<UInt8>, _ bytesPerRow: Int, step: Int) -> Sums {
       var result = Sums()
       let end = isLast ? source.height / 2 : (row + 1) * (size / 2)
-      for y in Swift.stride(from: row * (size / 2), to: end, by: BrightnessReading.rowStep) {
+      for y in Swift.stride(from: row * (size / 2), to: end, by: BrightnessMeasurement.rowStep) {
         var (ofRow, squaresOfRow): (UInt32, UInt32) = (0, 0)
         let samples = base + y * bytesPerRow
-        if y + BrightnessReading.rowStep < end {
-          ovt_prefetch(samples + BrightnessReading.rowStep * bytesPerRow, 64, Int32(width * step / 64))
+        if y + BrightnessMeasurement.rowStep < end {
+          ovt_prefetch(samples + BrightnessMeasurement.rowStep * bytesPerRow, 64, Int32(width * step / 64))
         }
         ovt_sums(samples, Int32(width), Int32(step), &ofRow, &squaresOfRow)
         result += Sums(sum: UInt64(ofRow), squares: UInt64(squaresOfRow), count: width)
