@@ -87,7 +87,7 @@ extension AVAudioConverter {
 
   // MARK: - Encoding
 
-  private var codec: SoundCodec? { outputFormat.isPCM ? nil : SoundCodec(outputFormat.basic.mFormatID) }
+  private var codec: AudioCodec? { outputFormat.isPCM ? nil : AudioCodec(outputFormat.basic.mFormatID) }
 
   /// The bit rate of AAC and Opus, for all channels, in bits per second; 0 for other formats.
   /// Values below 1 are ignored.

@@ -74,7 +74,7 @@ open class AVAudioConverter: NSObject {
   public let inputFormat: AVAudioFormat
   public let outputFormat: AVAudioFormat
   var setup: ConverterSetup
-  private var conversion: (any SoundConversion)?
+  private var conversion: (any AudioConversion)?
   /// Whether a conversion has begun.
   private var hasBegun = false
   /// Whether the input block has returned `endOfStream`.
@@ -102,7 +102,7 @@ open class AVAudioConverter: NSObject {
     hasBegun = false
   }
 
-  func current() throws -> any SoundConversion {
+  func current() throws -> any AudioConversion {
     if let conversion { return conversion }
     let made = try setup.make()
     conversion = made
@@ -164,7 +164,7 @@ open class AVAudioConverter: NSObject {
       let conversion = try current()
       hasBegun = true
       while try !conversion.fill(outputBuffer) {
-        if hasEnded { return holdsSound(outputBuffer) ? .haveData : .endOfStream }
+        if hasEnded { return holdsAudio(outputBuffer) ? .haveData : .endOfStream }
         var status = AVAudioConverterInputStatus.haveData
         let input = inputBlock(conversion.need(for: outputBuffer), &status)
         switch status {
@@ -174,7 +174,7 @@ open class AVAudioConverter: NSObject {
           try conversion.finish()
         case .haveData:
           // An empty buffer is treated as `noDataNow`; otherwise the loop might not end.
-          guard let input, holdsSound(input) else { return .inputRanDry }
+          guard let input, holdsAudio(input) else { return .inputRanDry }
           try check(input, inputFormat)
           try conversion.feed(input)
         }
@@ -213,7 +213,7 @@ open class AVAudioConverter: NSObject {
     return (buffer as? AVAudioCompressedBuffer).map { $0.packetCapacity > 0 } ?? false
   }
 
-  private func holdsSound(_ buffer: AVAudioBuffer) -> Bool {
+  private func holdsAudio(_ buffer: AVAudioBuffer) -> Bool {
     if let buffer = buffer as? AVAudioPCMBuffer { return buffer.frameLength > 0 }
     return (buffer as? AVAudioCompressedBuffer).map { $0.packetCount > 0 } ?? false
   }

@@ -56,7 +56,7 @@ enum AudioFileKind {
       throw unsupported("\(format.sampleRate) Hz and \(format.channelCount) channels cannot be written.")
     }
     guard format.isPCM else {
-      let codec = SoundCodec(format.basic.mFormatID)
+      let codec = AudioCodec(format.basic.mFormatID)
       guard self == .mpeg4, codec == .aac || codec == .appleLossless, format.channelCount <= 8 else {
         throw unsupported("This type of file cannot be written with this format.")
       }
@@ -97,7 +97,7 @@ enum AudioFileKind {
   /// Returns the encoder's request for a compressed format.
   /// - Throws: `kAudioFileUnsupportedDataFormatError` for invalid values.
   func request(_ settings: [String: Any], _ format: AVAudioFormat) throws -> AudioEncoder.Request {
-    guard let codec = SoundCodec(format.basic.mFormatID) else {
+    guard let codec = AudioCodec(format.basic.mFormatID) else {
       throw unsupported("There is no such encoder.")
     }
     var request = AudioEncoder.Request()

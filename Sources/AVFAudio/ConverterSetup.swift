@@ -64,7 +64,7 @@ struct ConverterSetup {
   /// Nil if channels are mixed.
   private var map: [Int]? { channelMap ?? (mixes ? nil : impliedMap) }
 
-  func make() throws -> any SoundConversion {
+  func make() throws -> any AudioConversion {
     switch (source.isPCM, target.isPCM) {
     case (true, true): return try makePCM(source.basic)
     case (true, false): return try EncodingConversion(source, request())
@@ -84,7 +84,7 @@ struct ConverterSetup {
   }
 
   private func request() throws -> AudioEncoder.Request {
-    guard let codec = SoundCodec(target.basic.mFormatID), codec.isAvailable,
+    guard let codec = AudioCodec(target.basic.mFormatID), codec.isAvailable,
       (1...UInt32(codec.maxChannels)).contains(target.channelCount),
       (1...768_000).contains(target.sampleRate)
     else { throw MediaFileError(.unsupportedFormat, "there is no encoder for this format") }

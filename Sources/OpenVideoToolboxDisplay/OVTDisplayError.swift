@@ -10,7 +10,7 @@ public struct OVTDisplayError: LocalizedError, Sendable {
     case libraryMissing
     /// There is no screen, or none that SDL can use.
     case noScreen
-    case noSoundDevice
+    case noAudioDevice
     case windowClosed
     case other
   }

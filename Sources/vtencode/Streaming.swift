@@ -33,7 +33,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   @OptionGroup var options: EncodingOptions
 
-  @OptionGroup(title: "Sound and text", visibility: .helpAll) var soundSource: SoundSourceOption
+  @OptionGroup(title: "Sound and text", visibility: .helpAll) var audioSource: AudioSourceOption
 
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
@@ -55,8 +55,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
   mutating func validate() throws {
     try changes.validate(with: options)
     try segments.validate(with: options, usual: .window)
-    try soundSource.validate(with: options, changes)
-    if soundSource.sound != nil, unpaced, !LiveSource.isLive(options.movie) {
+    try audioSource.validate(with: options, changes)
+    if audioSource.audio != nil, unpaced, !LiveSource.isLive(options.movie) {
       throw ValidationError(
         "--sound cannot be combined with --unpaced, because audio is recorded in real time.")
     }
@@ -84,7 +84,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     try await EncodingRun.perform(
       EncodingRequest(
         options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes,
-        repeatsMovie: loop, sound: soundSource.sound, segments: try segments.plan(usual: .window),
+        repeatsMovie: loop, audio: audioSource.audio, segments: try segments.plan(usual: .window),
         renditions: segments.rendition?.renditions ?? []))
   }
 }

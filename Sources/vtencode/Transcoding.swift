@@ -32,7 +32,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup(title: "Sound and text", visibility: .helpAll) var soundSource: SoundSourceOption
+  @OptionGroup(title: "Sound and text", visibility: .helpAll) var audioSource: AudioSourceOption
 
   @OptionGroup(title: "Several movies", visibility: .helpAll) var several: SeveralMovieOptions
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
@@ -47,8 +47,8 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     try changes.validate(with: options)
     try segments.validate(with: options, usual: .vod)
     try several.validate(with: options)
-    try soundSource.validate(with: options, changes)
-    if soundSource.sound != nil, !LiveSource.isLive(options.movie) {
+    try audioSource.validate(with: options, changes)
+    if audioSource.audio != nil, !LiveSource.isLive(options.movie) {
       throw ValidationError(
         "--sound records in real time: with transcoding beside live pictures (x11:, v4l2: or test:) alone; "
           + "beside a movie use vtencode streaming.")
@@ -110,7 +110,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     }
     let request = EncodingRequest(
       options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
-      changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes, sound: soundSource.sound,
+      changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes, audio: audioSource.audio,
       segments: try segments.plan(usual: .vod), renditions: segments.rendition?.renditions ?? [])
     if let out = options.outs.first(where: { AnimationRun.format(of: $0) != nil }),
       let format = AnimationRun.format(of: out)

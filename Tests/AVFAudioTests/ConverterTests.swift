@@ -14,7 +14,7 @@ import Testing
   @Test("Samples of other kinds are what arithmetic says")
   func kinds() throws {
     let values: [Float] = [0, 0.5, -0.5, 0.25, -1, 0.999, 1.5, -1.5]
-    let input = try Sound.buffer([values, values.reversed()], rate: 48_000)
+    let input = try TestAudio.buffer([values, values.reversed()], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 2, interleaved: true)
     let converter = try #require(AVAudioConverter(from: input.format, to: target))
     let output = try #require(AVAudioPCMBuffer(pcmFormat: target, frameCapacity: 8))
@@ -38,7 +38,7 @@ import Testing
   @Test("Samples of 24 bits, big-endian, unsigned and in the upper bits are converted as well")
   func oddLayouts() throws {
     let values = (0..<256).map { Float($0 - 128) / 128 }
-    let input = try Sound.buffer([values], rate: 48_000)
+    let input = try TestAudio.buffer([values], rate: 48_000)
     let big24 = kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked | kAudioFormatFlagIsBigEndian
     let layouts: [(bits: UInt32, bytes: UInt32, flags: AudioFormatFlags)] = [
       (24, 3, big24), (8, 1, kAudioFormatFlagIsPacked),
@@ -72,7 +72,7 @@ import Testing
       }
       let again = try #require(AVAudioPCMBuffer(pcmFormat: input.format, frameCapacity: 256))
       try #require(AVAudioConverter(from: odd, to: input.format)).convert(to: again, from: stored)
-      #expect(try Sound.samples(again) == values, "\(layout)")
+      #expect(try TestAudio.samples(again) == values, "\(layout)")
     }
   }
 
@@ -81,23 +81,23 @@ import Testing
     arguments: [(44_100.0, 48_000.0), (48_000.0, 44_100.0), (48_000.0, 16_000.0), (8000.0, 48_000.0)])
   func rates(_ rates: (from: Double, to: Double)) throws {
     let frames = Int(rates.from)
-    let wave = Sound.sine(440, rate: rates.from, frames: frames)
+    let wave = TestAudio.sine(440, rate: rates.from, frames: frames)
     // In pieces of odd lengths.
     var buffers: [AVAudioPCMBuffer] = []
     var at = 0
     while at < frames {
       let end = min(frames, at + 777)
-      buffers.append(try Sound.buffer([Array(wave[at..<end])], rate: rates.from))
+      buffers.append(try TestAudio.buffer([Array(wave[at..<end])], rate: rates.from))
       at = end
     }
     let converter = try #require(
       AVAudioConverter(from: buffers[0].format, to: try format(.pcmFormatFloat32, rates.to, 1)))
-    let made = try Sound.convert(converter, buffers).flatMap { try Sound.samples($0) }
+    let made = try TestAudio.convert(converter, buffers).flatMap { try TestAudio.samples($0) }
     #expect(abs(made.count - Int(rates.to)) <= 2)
     // Without the ends, which follow upon silence; the phase counts: output and input begin
     // together.
     let middle = Array(made[Int(rates.to) / 10..<Int(rates.to) * 9 / 10])
-    let tone = Sound.tone(440, in: middle, rate: rates.to)
+    let tone = TestAudio.tone(440, in: middle, rate: rates.to)
     #expect(abs(tone.amplitude - 0.5) < 0.002 && tone.rest < 0.001)
     for index in stride(from: Int(rates.to) / 4, to: Int(rates.to) / 2, by: 97) {
       let expected = 0.5 * sin(2 * .pi * 440 * Double(index) / rates.to)
@@ -107,8 +107,8 @@ import Testing
 
   @Test("An input block that has nothing now makes the converter wait, and the sound goes on where it was")
   func runDry() throws {
-    let wave = Sound.sine(1000, rate: 48_000, frames: 960)
-    let input = try Sound.buffer([wave], rate: 48_000)
+    let wave = TestAudio.sine(1000, rate: 48_000, frames: 960)
+    let input = try TestAudio.buffer([wave], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 1, interleaved: true)
     let converter = try #require(AVAudioConverter(from: input.format, to: target))
     let output = try #require(AVAudioPCMBuffer(pcmFormat: target, frameCapacity: 640))
@@ -133,24 +133,25 @@ import Testing
       return empty
     }
     #expect(status == .inputRanDry)
-    #expect(converter.convert(to: output, error: nil, withInputFrom: Sound.input([])) == .endOfStream)
+    #expect(converter.convert(to: output, error: nil, withInputFrom: TestAudio.input([])) == .endOfStream)
     // At the end it stays there, until it is reset.
-    #expect(converter.convert(to: output, error: nil, withInputFrom: Sound.input([input])) == .endOfStream)
+    #expect(
+      converter.convert(to: output, error: nil, withInputFrom: TestAudio.input([input])) == .endOfStream)
     converter.reset()
-    #expect(converter.convert(to: output, error: nil, withInputFrom: Sound.input([input])) == .haveData)
+    #expect(converter.convert(to: output, error: nil, withInputFrom: TestAudio.input([input])) == .haveData)
   }
 
   @Test("Channels are copied, left out and silent as the map says, and mixed where that is wanted")
   func channels() throws {
     let (left, right) = ([Float](repeating: 0.5, count: 64), [Float](repeating: 0.25, count: 64))
-    let stereo = try Sound.buffer([left, right], rate: 48_000)
+    let stereo = try TestAudio.buffer([left, right], rate: 48_000)
     func first(_ to: AVAudioFormat, from input: AVAudioPCMBuffer, _ set: (AVAudioConverter) -> Void) throws
       -> [Float]
     {
       let converter = try #require(AVAudioConverter(from: input.format, to: to))
       set(converter)
-      let made = try #require(Sound.convert(converter, [input]).first)
-      return try (0..<Int(to.channelCount)).map { try Sound.samples(made, channel: $0)[32] }
+      let made = try #require(TestAudio.convert(converter, [input]).first)
+      return try (0..<Int(to.channelCount)).map { try TestAudio.samples(made, channel: $0)[32] }
     }
     let mono = try format(.pcmFormatFloat32, 48_000, 1)
     #expect(try first(mono, from: stereo) { _ in } == [0.5])
@@ -161,7 +162,7 @@ import Testing
     let mixed = try first(mono, from: stereo) { $0.downmix = true }
     #expect(abs(mixed[0] - 0.375) < 0.001)
     #expect(try first(stereo.format, from: stereo) { $0.channelMap = [1, 0] } == [0.25, 0.5])
-    let single = try Sound.buffer([right], rate: 48_000)
+    let single = try TestAudio.buffer([right], rate: 48_000)
     #expect(try first(stereo.format, from: single) { _ in } == [0.25, 0.25])
     let converter = try #require(AVAudioConverter(from: single.format, to: stereo.format))
     #expect(converter.channelMap == [0, 0])
@@ -181,19 +182,19 @@ import Testing
     for channel in 0..<6 { buffer.floatChannelData?[channel][3] = Float(channel) / 8 }
     let made = try #require(AVAudioPCMBuffer(pcmFormat: output, frameCapacity: 8))
     try converter.convert(to: made, from: buffer)
-    let values = try (0..<6).map { try Sound.samples(made, channel: $0)[3] * 8 }
+    let values = try (0..<6).map { try TestAudio.samples(made, channel: $0)[3] * 8 }
     #expect(values == [2, 0, 1, 4, 5, 3])
   }
 
   @Test("Without priming the output is late by the filter's half length, and has no end of its own")
   func priming() throws {
-    let wave = Sound.sine(440, rate: 48_000, frames: 48_000)
-    let input = try Sound.buffer([wave], rate: 48_000)
+    let wave = TestAudio.sine(440, rate: 48_000, frames: 48_000)
+    let input = try TestAudio.buffer([wave], rate: 48_000)
     let target = try format(.pcmFormatFloat32, 24_000, 1)
     func made(_ method: AVAudioConverterPrimeMethod) throws -> [Float] {
       let converter = try #require(AVAudioConverter(from: input.format, to: target))
       converter.primeMethod = method
-      return try Sound.convert(converter, [input]).flatMap { try Sound.samples($0) }
+      return try TestAudio.convert(converter, [input]).flatMap { try TestAudio.samples($0) }
     }
     let converter = try #require(AVAudioConverter(from: input.format, to: target))
     let latency = Int(converter.primeInfo.leadingFrames)
@@ -212,13 +213,14 @@ import Testing
   @Test("A longer filter leaves less of what the new rate has no room for")
   func quality() throws {
     // Just above half of the new rate.
-    let wave = Sound.sine(8400, rate: 48_000, frames: 48_000)
-    let input = try Sound.buffer([wave], rate: 48_000)
+    let wave = TestAudio.sine(8400, rate: 48_000, frames: 48_000)
+    let input = try TestAudio.buffer([wave], rate: 48_000)
     let target = try format(.pcmFormatFloat32, 16_000, 1)
     func rest(_ quality: AVAudioQuality) throws -> Double {
       let converter = try #require(AVAudioConverter(from: input.format, to: target))
       converter.sampleRateConverterQuality = quality.rawValue
-      let made = try Sound.convert(converter, [input]).flatMap { try Sound.samples($0) }[2000..<14_000]
+      let made = try TestAudio.convert(converter, [input]).flatMap { try TestAudio.samples($0) }[
+        2000..<14_000]
       return made.reduce(0.0) { $0 + Double($1 * $1) }
     }
     #expect(try rest(.max) < rest(.min) / 4)
@@ -233,12 +235,12 @@ import Testing
 
   @Test("Dither makes what is below half a step sound")
   func dither() throws {
-    let input = try Sound.buffer([[Float](repeating: 0.3 / 32_768, count: 20_000)], rate: 48_000)
+    let input = try TestAudio.buffer([[Float](repeating: 0.3 / 32_768, count: 20_000)], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 1, interleaved: true)
     func mean(_ isDithered: Bool) throws -> Double {
       let converter = try #require(AVAudioConverter(from: input.format, to: target))
       converter.dither = isDithered
-      let made = try #require(Sound.convert(converter, [input], piece: 20_000).first)
+      let made = try #require(TestAudio.convert(converter, [input], piece: 20_000).first)
       let data = try #require(made.int16ChannelData)
       return (0..<20_000).reduce(0.0) { $0 + Double(data[0][$1]) } / 20_000
     }
@@ -248,7 +250,7 @@ import Testing
 
   @Test("Buffers of other formats, no room and other rates are refused with Apple's errors")
   func refusals() throws {
-    let input = try Sound.buffer([[0, 0, 0, 0]], rate: 48_000)
+    let input = try TestAudio.buffer([[0, 0, 0, 0]], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 1)
     let converter = try #require(AVAudioConverter(from: input.format, to: target))
     func code(_ body: () throws -> Void) -> Int? {
@@ -269,7 +271,7 @@ import Testing
     var error: NSError?
     let wrong = try #require(AVAudioPCMBuffer(pcmFormat: target, frameCapacity: 3))
     wrong.frameLength = 1
-    let status = converter.convert(to: small, error: &error, withInputFrom: Sound.input([wrong]))
+    let status = converter.convert(to: small, error: &error, withInputFrom: TestAudio.input([wrong]))
     #expect(status == .error)
     #expect(error?.domain == "com.apple.coreaudio.avfaudio")
     #expect(error?.code == Int(kAudioConverterErr_FormatNotSupported))

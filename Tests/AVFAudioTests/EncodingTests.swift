@@ -16,8 +16,9 @@ import Testing
   }
 
   private func wave(_ frames: Int, _ rate: Double) throws -> AVAudioPCMBuffer {
-    try Sound.buffer(
-      [Sound.sine(440, rate: rate, frames: frames), Sound.sine(1000, rate: rate, frames: frames)], rate: rate)
+    try TestAudio.buffer(
+      [TestAudio.sine(440, rate: rate, frames: frames), TestAudio.sine(1000, rate: rate, frames: frames)],
+      rate: rate)
   }
 
   /// Packets of AAC with headers that say how long each is (ISO/IEC 14496-3, 1.A.2.2), for ffmpeg.
@@ -48,7 +49,7 @@ import Testing
     converter.bitRate = 160_000
     let priming = Int(converter.primeInfo.leadingFrames)
     #expect(priming == 1024)
-    let packets = try Sound.encode(converter, [input])
+    let packets = try TestAudio.encode(converter, [input])
     let count = packets.reduce(0) { $0 + Int($1.packetCount) }
     #expect(count == (48_000 + priming + 1023) / 1024)
     let bytes = packets.reduce(0) { $0 + Int($1.byteLength) }
@@ -56,18 +57,18 @@ import Testing
     let folder = try TemporaryFolder()
     let file = folder.file("sound.aac")
     try adts(packets, index: 3, channels: 2).write(to: file)
-    let decoded = try Sound.decoded(file)
+    let decoded = try TestAudio.decoded(file)
     #expect(decoded.count == 2 * count * 1024)
     for (channel, frequency) in [(0, 440.0), (1, 1000.0)] {
       // The shift at which output and input are most alike is none.
-      let original = try Sound.samples(input, channel: channel)
+      let original = try TestAudio.samples(input, channel: channel)
       func likeness(_ shift: Int) -> Float {
         (10_000..<40_000).reduce(0) { $0 + decoded[2 * ($1 + priming + shift) + channel] * original[$1] }
       }
       let shifts = (-20...20).map { (shift: $0, likeness: likeness($0)) }
       #expect(shifts.max { $0.likeness < $1.likeness }?.shift == 0)
       let samples = (10_000..<40_000).map { decoded[2 * ($0 + priming) + channel] }
-      let tone = Sound.tone(frequency, in: samples, rate: 48_000)
+      let tone = TestAudio.tone(frequency, in: samples, rate: 48_000)
       #expect(abs(tone.amplitude - 0.5) < 0.01 && tone.rest < 0.05, "\(frequency)")
     }
   }
@@ -78,16 +79,16 @@ import Testing
     let aac = try compressed(kAudioFormatMPEG4AAC, 44_100, 2, framesPerPacket: 1024)
     let encoder = try #require(AVAudioConverter(from: input.format, to: aac))
     encoder.bitRate = 192_000
-    let packets = try Sound.encode(encoder, [input])
+    let packets = try TestAudio.encode(encoder, [input])
     let decoder = try #require(AVAudioConverter(from: aac, to: input.format))
     let cookie: Data = try #require(encoder.magicCookie)
     if hasCookie { decoder.magicCookie = cookie }
-    let made = try Sound.convert(decoder, packets)
+    let made = try TestAudio.convert(decoder, packets)
     #expect(made.dropLast().allSatisfy { $0.frameLength == 1000 })
-    let samples = try made.flatMap { try Sound.samples($0, channel: 1) }
+    let samples = try made.flatMap { try TestAudio.samples($0, channel: 1) }
     let count = packets.reduce(0) { $0 + Int($1.packetCount) } * 1024
     #expect(samples.count == count)
-    let tone = Sound.tone(1000, in: Array(samples[5000..<40_000]), rate: 44_100)
+    let tone = TestAudio.tone(1000, in: Array(samples[5000..<40_000]), rate: 44_100)
     #expect(abs(tone.amplitude - 0.5) < 0.01 && tone.rest < 0.02)
     // To another rate and other samples at once.
     var basic = try #require(
@@ -96,9 +97,9 @@ import Testing
     let narrow = try #require(AVAudioFormat(streamDescription: &basic))
     let both = try #require(AVAudioConverter(from: aac, to: narrow))
     both.magicCookie = encoder.magicCookie
-    let less = try Sound.convert(both, packets).flatMap { try Sound.samples($0) }
+    let less = try TestAudio.convert(both, packets).flatMap { try TestAudio.samples($0) }
     #expect(abs(less.count - count * 160 / 441) <= 2)
-    #expect(abs(Sound.tone(440, in: Array(less[2000..<14_000]), rate: 16_000).amplitude - 0.5) < 0.01)
+    #expect(abs(TestAudio.tone(440, in: Array(less[2000..<14_000]), rate: 16_000).amplitude - 0.5) < 0.01)
   }
 
   @Test(
@@ -122,10 +123,10 @@ import Testing
     }
     let format = try compressed(id, 44_100, 2)
     let encoder = try #require(AVAudioConverter(from: pcm, to: format))
-    let packets = try Sound.encode(encoder, [input])
+    let packets = try TestAudio.encode(encoder, [input])
     #expect(encoder.bitRate == 0 && encoder.availableEncodeBitRates == nil)
     let decoder = try #require(AVAudioConverter(from: format.with(encoder.magicCookie), to: pcm))
-    let made = try Sound.convert(decoder, packets, piece: 20_000)
+    let made = try TestAudio.convert(decoder, packets, piece: 20_000)
     let all = try #require(made.first)
     #expect(made.count == 1 && all.frameLength == 20_000)
     let same =
@@ -142,17 +143,17 @@ import Testing
       let format = try compressed(kAudioFormatOpus, 48_000, 2, framesPerPacket: UInt32(frames))
       guard let encoder = AVAudioConverter(from: input.format, to: format) else {
         // This build of libavcodec has no libopus.
-        #expect(try !Sound.ffmpeg.text(["-hide_banner", "-encoders"]).contains("libopus"))
+        #expect(try !TestAudio.ffmpeg.text(["-hide_banner", "-encoders"]).contains("libopus"))
         return
       }
       encoder.bitRate = 128_000
-      let packets = try Sound.encode(encoder, [input])
+      let packets = try TestAudio.encode(encoder, [input])
       let count = packets.reduce(0) { $0 + Int($1.packetCount) }
       #expect(count >= 48_000 / frames && count <= 48_000 / frames + 2)
       let decoder = try #require(AVAudioConverter(from: format, to: input.format))
       decoder.magicCookie = encoder.magicCookie
-      let samples = try Sound.convert(decoder, packets).flatMap { try Sound.samples($0) }
-      let tone = Sound.tone(440, in: Array(samples[9600..<38_400]), rate: 48_000)
+      let samples = try TestAudio.convert(decoder, packets).flatMap { try TestAudio.samples($0) }
+      let tone = TestAudio.tone(440, in: Array(samples[9600..<38_400]), rate: 48_000)
       #expect(abs(tone.amplitude - 0.5) < 0.02 && tone.rest < 0.03)
     }
   }
@@ -164,7 +165,7 @@ import Testing
       random = random &* 1_664_525 &+ 1_013_904_223
       return Float(Int32(bitPattern: random)) / 0x1p32
     }
-    let input = try Sound.buffer([noise], rate: 48_000)
+    let input = try TestAudio.buffer([noise], rate: 48_000)
     let converter = try #require(
       AVAudioConverter(from: input.format, to: try compressed(kAudioFormatMPEG4AAC, 48_000, 1)))
     converter.bitRate = 128_000
@@ -206,18 +207,18 @@ import Testing
     let frequencies: [Double] = [300, 500, 700, 900, 1100, 60]
     for (channel, frequency) in frequencies.enumerated() {
       buffer.floatChannelData?[channel].update(
-        from: Sound.sine(frequency, rate: 48_000, frames: 48_000), count: 48_000)
+        from: TestAudio.sine(frequency, rate: 48_000, frames: 48_000), count: 48_000)
     }
     let encoder = try #require(AVAudioConverter(from: input, to: aac))
     encoder.bitRate = 384_000
-    let packets = try Sound.encode(encoder, [buffer])
+    let packets = try TestAudio.encode(encoder, [buffer])
     let decoder = try #require(AVAudioConverter(from: aac, to: output))
     decoder.magicCookie = encoder.magicCookie
-    let made = try Sound.convert(decoder, packets)
+    let made = try TestAudio.convert(decoder, packets)
     for (channel, frequency) in [500.0, 700, 300, 60, 900, 1100].enumerated() {
-      let samples = try made.flatMap { try Sound.samples($0, channel: channel) }[8000..<40_000]
+      let samples = try made.flatMap { try TestAudio.samples($0, channel: channel) }[8000..<40_000]
       #expect(
-        abs(Sound.tone(frequency, in: Array(samples), rate: 48_000).amplitude - 0.5) < 0.03, "\(channel)")
+        abs(TestAudio.tone(frequency, in: Array(samples), rate: 48_000).amplitude - 0.5) < 0.03, "\(channel)")
     }
   }
 
@@ -253,7 +254,7 @@ import Testing
       mStartOffset: .max, mVariableFramesInPacket: 0, mDataByteSize: .max)
     let output = try #require(AVAudioPCMBuffer(pcmFormat: pcm, frameCapacity: 1024))
     var error: NSError?
-    #expect(decoder.convert(to: output, error: &error, withInputFrom: Sound.input([beyond])) == .error)
+    #expect(decoder.convert(to: output, error: &error, withInputFrom: TestAudio.input([beyond])) == .error)
     #expect(error?.code == Int(kAudioConverterErr_InvalidInputSize))
     // Any bytes: sound or an error, and an end.
     var random = UInt32(7)
@@ -274,7 +275,7 @@ import Testing
         }
         return buffer
       }
-      let block = Sound.input(packets)
+      let block = TestAudio.input(packets)
       var status = AVAudioConverterOutputStatus.haveData
       var rounds = 0
       while status == .haveData, rounds < 1000 {
@@ -286,7 +287,7 @@ import Testing
     let encoder = try #require(AVAudioConverter(from: pcm, to: aac))
     let small = AVAudioCompressedBuffer(format: aac, packetCapacity: 4, maximumPacketSize: 1)
     let status = encoder.convert(
-      to: small, error: &error, withInputFrom: Sound.input([try wave(44_100, 44_100)]))
+      to: small, error: &error, withInputFrom: TestAudio.input([try wave(44_100, 44_100)]))
     #expect(status == .error && error?.code == Int(kAudioConverterErr_InvalidOutputSize))
   }
 }

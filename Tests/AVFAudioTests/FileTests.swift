@@ -6,7 +6,7 @@ import Testing
 @Suite struct FileTests {
   private func make(_ folder: TemporaryFolder, _ name: String, _ arguments: [String]) throws -> URL {
     let url = folder.file(name)
-    let made = try Sound.ffmpeg.run(
+    let made = try TestAudio.ffmpeg.run(
       [
         "-v", "error", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=3", "-f", "lavfi",
         "-i",
@@ -22,7 +22,7 @@ import Testing
     while file.framePosition < file.length {
       try file.read(into: buffer)
       try #require(buffer.frameLength > 0)
-      for channel in channels.indices { channels[channel] += try Sound.samples(buffer, channel: channel) }
+      for channel in channels.indices { channels[channel] += try TestAudio.samples(buffer, channel: channel) }
     }
     try file.read(into: buffer)
     #expect(buffer.frameLength == 0)
@@ -46,8 +46,8 @@ import Testing
     let url = try make(folder, kind.name, kind.arguments)
     let file = try AVAudioFile(forReading: url)
     #expect(file.processingFormat.isStandard && file.isOpen && file.url == url)
-    #expect(try Sound.probe(url, "sample_rate") == String(Int(file.fileFormat.sampleRate)))
-    let expected = try Sound.decoded(url)
+    #expect(try TestAudio.probe(url, "sample_rate") == String(Int(file.fileFormat.sampleRate)))
+    let expected = try TestAudio.decoded(url)
     // An edit list leaves out what fills the last packet, which ffmpeg's own program does not look
     // at.
     let count = kind.name == "aac.m4a" ? 3 * 44_100 : expected.count / 2
@@ -78,7 +78,7 @@ import Testing
       try file.read(into: buffer, frameCount: 1024)
       let count = min(1024, Int(file.length - position))
       #expect(Int(buffer.frameLength) == count)
-      let samples = try Sound.samples(buffer, channel: 1)
+      let samples = try TestAudio.samples(buffer, channel: 1)
       let worst = samples.enumerated().map { abs($0.element - all[1][Int(position) + $0.offset]) }.max() ?? 1
       #expect(worst < 0.001, "\(position)")
     }
@@ -99,14 +99,14 @@ import Testing
     let buffer = try #require(
       AVAudioPCMBuffer(pcmFormat: file.processingFormat, frameCapacity: AVAudioFrameCount(file.length)))
     try file.read(into: buffer)
-    let expected = try Sound.ffmpeg.output(["-v", "error", "-i", url.path, "-f", "s16le", "-"]).data
+    let expected = try TestAudio.ffmpeg.output(["-v", "error", "-i", url.path, "-f", "s16le", "-"]).data
       .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     let data = try #require(buffer.int16ChannelData)
     let same = (0..<Int(file.length)).allSatisfy { frame in
       (0..<2).allSatisfy { data[$0][frame * buffer.stride] == expected[2 * frame + $0] }
     }
     #expect(same && Int(file.length) == expected.count / 2)
-    let other = try Sound.buffer([[0]], rate: 44_100)
+    let other = try TestAudio.buffer([[0]], rate: 44_100)
     #expect(throws: NSError.self) { try file.read(into: other) }
   }
 
@@ -132,19 +132,21 @@ import Testing
     let settings = more.merging([
       AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: 32_000, AVNumberOfChannelsKey: 2,
     ]) { old, _ in old }
-    let wave = [Sound.sine(300, rate: 32_000, frames: 40_000), Sound.sine(700, rate: 32_000, frames: 40_000)]
+    let wave = [
+      TestAudio.sine(300, rate: 32_000, frames: 40_000), TestAudio.sine(700, rate: 32_000, frames: 40_000),
+    ]
     let file = try AVAudioFile(forWriting: url, settings: settings)
     #expect(file.processingFormat.isStandard && file.length == 0)
     // It has its name when it is complete.
     #expect(!FileManager.default.fileExists(atPath: url.path))
     for start in stride(from: 0, to: 40_000, by: 8000) {
-      try file.write(from: Sound.buffer(wave.map { Array($0[start..<start + 8000]) }, rate: 32_000))
+      try file.write(from: TestAudio.buffer(wave.map { Array($0[start..<start + 8000]) }, rate: 32_000))
     }
     #expect(file.length == 40_000 && file.framePosition == 40_000)
     file.close()
     file.close()
-    #expect(try Sound.probe(url, "codec_name,sample_rate,channels") == "\(codec),32000,2")
-    let decoded = try Sound.decoded(url)
+    #expect(try TestAudio.probe(url, "codec_name,sample_rate,channels") == "\(codec),32000,2")
+    let decoded = try TestAudio.decoded(url)
     #expect(decoded.count == 80_000)
     let tolerance: Float = codec == "pcm_u8" ? 0.009 : 0.0001
     var worst: Float = 0
@@ -162,7 +164,7 @@ import Testing
     let folder = try TemporaryFolder()
     let url = folder.file("x.m4a")
     let wave = [
-      Sound.sine(440, rate: 44_100, frames: 100_000), Sound.sine(880, rate: 44_100, frames: 100_000),
+      TestAudio.sine(440, rate: 44_100, frames: 100_000), TestAudio.sine(880, rate: 44_100, frames: 100_000),
     ]
     do {
       let file = try AVAudioFile(
@@ -173,11 +175,11 @@ import Testing
           AVNumberOfChannelsKey: 2, AVEncoderBitRateKey: 192_000,
         ])
       for start in stride(from: 0, to: 100_000, by: 10_000) {
-        try file.write(from: Sound.buffer(wave.map { Array($0[start..<start + 10_000]) }, rate: 44_100))
+        try file.write(from: TestAudio.buffer(wave.map { Array($0[start..<start + 10_000]) }, rate: 44_100))
       }
       // It is complete when the object goes.
     }
-    #expect(try Sound.probe(url, "codec_name") == (isLossless ? "alac" : "aac"))
+    #expect(try TestAudio.probe(url, "codec_name") == (isLossless ? "alac" : "aac"))
     let file = try AVAudioFile(forReading: url)
     #expect(file.length == 100_000)
     let channels = try readAll(file)
@@ -213,15 +215,15 @@ import Testing
     try FileManager.default.createSymbolicLink(at: folder.file("link.wav"), withDestinationURL: old)
     #expect(code(folder.file("link.wav"), settings) == Int(kAudioFileUnspecifiedError))
     let file = try AVAudioFile(forWriting: old, settings: settings)
-    let wrong = try Sound.buffer([[0], [0]], rate: 8000)
+    let wrong = try TestAudio.buffer([[0], [0]], rate: 8000)
     #expect(throws: NSError.self) { try file.write(from: wrong) }
     #expect(throws: NSError.self) {
       try file.read(into: AVAudioPCMBuffer(pcmFormat: file.processingFormat, frameCapacity: 1) ?? wrong)
     }
-    try file.write(from: Sound.buffer([[0, 0.5]], rate: 8000))
+    try file.write(from: TestAudio.buffer([[0, 0.5]], rate: 8000))
     file.close()
-    #expect(try Sound.decoded(old) == [0, 0.5])
-    #expect(throws: NSError.self) { try file.write(from: Sound.buffer([[0]], rate: 8000)) }
+    #expect(try TestAudio.decoded(old) == [0, 0.5])
+    #expect(throws: NSError.self) { try file.write(from: TestAudio.buffer([[0]], rate: 8000)) }
   }
 
   @Test("A file that is replaced is there, as it was, until the new one is whole, and keeps its permissions")
@@ -231,11 +233,11 @@ import Testing
     try Data("precious".utf8).write(to: url)
     try #require(chmod(url.path, 0o640) == 0)
     let file = try AVAudioFile(forWriting: url, settings: Self.plain)
-    let wave = Sound.sine(300, rate: 8000, frames: 100_000)
-    try file.write(from: Sound.buffer([wave], rate: 8000))
+    let wave = TestAudio.sine(300, rate: 8000, frames: 100_000)
+    try file.write(from: TestAudio.buffer([wave], rate: 8000))
     #expect(try Data(contentsOf: url) == Data("precious".utf8))
     file.close()
-    let decoded = try Sound.decoded(url)
+    let decoded = try TestAudio.decoded(url)
     #expect(decoded.count == wave.count && zip(decoded, wave).allSatisfy { abs($0 - $1) < 0.0001 })
     let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
     #expect(mode?.intValue == 0o640)
@@ -250,7 +252,7 @@ import Testing
       try copy.write(from: buffer)
     } while buffer.frameLength > 0
     copy.close()
-    let half = try Sound.decoded(url)
+    let half = try TestAudio.decoded(url)
     #expect(half.count == wave.count && zip(half, wave).allSatisfy { abs($0 - $1 / 2) < 0.0001 })
   }
 
@@ -265,7 +267,7 @@ import Testing
       var tight = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
       setrlimit(__rlimit_resource_t(1), &tight)
       let file = try AVAudioFile(forWriting: url, settings: FileTests.plain)
-      let second = try Sound.buffer([Sound.sine(300, rate: 8000, frames: 8000)], rate: 8000)
+      let second = try TestAudio.buffer([TestAudio.sine(300, rate: 8000, frames: 8000)], rate: 8000)
       var written = 0
       do {
         while written < 100 {
@@ -309,7 +311,7 @@ import Testing
     }
     try file.write(from: buffer)
     file.close()
-    let decoded = try Sound.decoded(url)
+    let decoded = try TestAudio.decoded(url)
     let stored: [Float] = decoded[300..<306].map { $0 * 8 }
     #expect(stored == kind.order)
     let again = try AVAudioFile(forReading: url)

@@ -45,7 +45,7 @@ import Testing
       try code(#require(URL(string: "https://example.invalid/x.wav"))) == Int(kAudioFileUnspecifiedError))
     let film = folder.file("film.mp4")
     #expect(
-      try Sound.ffmpeg.run(
+      try TestAudio.ffmpeg.run(
         ["-v", "error", "-f", "lavfi", "-i", "testsrc=duration=1:size=64x64", "-c:v", "mpeg4", film.path]
       ).status == 0)
     #expect(code(film) == Int(kAudioFileUnsupportedFileTypeError))
@@ -58,7 +58,7 @@ import Testing
     let folder = try TemporaryFolder()
     let url = folder.file(name)
     #expect(
-      try Sound.ffmpeg.run(["-v", "error", "-f", "lavfi", "-i", "sine=duration=1", url.path]).status == 0)
+      try TestAudio.ffmpeg.run(["-v", "error", "-f", "lavfi", "-i", "sine=duration=1", url.path]).status == 0)
     let bytes = [UInt8](try Data(contentsOf: url))
     var random = UInt64(name.utf8.reduce(5381) { $0 &* 33 &+ UInt64($1) })
     func next(_ bound: Int) -> Int {
@@ -84,14 +84,14 @@ import Testing
       let url = folder.file("\(gap).mka")
       let filter = "sine=duration=2:sample_rate=44100,asetpts=PTS+if(gte(N\\,40)\\,\(gap)/TB\\,0)"
       #expect(
-        try Sound.ffmpeg.run(["-v", "error", "-f", "lavfi", "-i", filter, "-c:a", "aac", url.path]).status
+        try TestAudio.ffmpeg.run(["-v", "error", "-f", "lavfi", "-i", filter, "-c:a", "aac", url.path]).status
           == 0)
       let file = try AVAudioFile(forReading: url)
       #expect(range.contains(Double(file.length) / 44_100))
       let buffer = try #require(
         AVAudioPCMBuffer(pcmFormat: file.processingFormat, frameCapacity: AVAudioFrameCount(file.length)))
       try file.read(into: buffer)
-      let samples = try Sound.samples(buffer)
+      let samples = try TestAudio.samples(buffer)
       #expect(samples.count == Int(file.length))
       #expect(samples.prefix(20_000).contains { abs($0) > 0.05 })
       if gap == 10 {
@@ -106,7 +106,7 @@ import Testing
     let folder = try TemporaryFolder()
     let url = folder.file("x.wav")
     #expect(
-      try Sound.ffmpeg.run(
+      try TestAudio.ffmpeg.run(
         ["-v", "error", "-f", "lavfi", "-i", "sine=duration=1:sample_rate=8000", "-bitexact", url.path]
       ).status == 0)
     var bytes = [UInt8](try Data(contentsOf: url))

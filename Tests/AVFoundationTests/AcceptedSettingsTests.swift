@@ -51,19 +51,19 @@ import TestSupport
     }
   }
 
-  @Test func qualityOfTheConversionOfSoundHasItsEffect() throws {
+  @Test func qualityOfTheConversionOfAudioHasItsEffect() throws {
     let path = try Fixture.make(
       "accepted-noise.wav", ["-f", "lavfi", "-i", "anoisesrc=r=48000:d=0.5:seed=7", "-c:a", "pcm_s16le"])
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
-    func sound(_ more: [String: Any]) throws -> Data {
+    func audio(_ more: [String: Any]) throws -> Data {
       let settings: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: 32000]
       return try ReaderTests.read(asset, .audio, settings: settings.merging(more) { $1 })
         .reduce(into: Data()) { $0 += try ReaderTests.bytes($1) }
     }
-    let usual = try sound([:])
+    let usual = try audio([:])
     #expect(usual.count > 20_000)
-    let mastering = try sound([AVSampleRateConverterAlgorithmKey: AVSampleRateConverterAlgorithm_Mastering])
-    let coarse = try sound([AVSampleRateConverterAudioQualityKey: AVAudioQuality.min.rawValue])
+    let mastering = try audio([AVSampleRateConverterAlgorithmKey: AVSampleRateConverterAlgorithm_Mastering])
+    let coarse = try audio([AVSampleRateConverterAudioQualityKey: AVAudioQuality.min.rawValue])
     #expect(mastering != usual && coarse != usual && mastering != coarse)
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let refused: [String: Any] = [

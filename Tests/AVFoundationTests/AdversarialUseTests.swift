@@ -131,9 +131,9 @@ import TestSupport
   /// Gives these runs of frames, each of its own value.
   private final class Runs: SampleSource {
     private var runs: [(start: Int64, count: Int, value: Float)]
-    private let requirements: SoundRequirements
+    private let requirements: AudioRequirements
 
-    init(_ runs: [(start: Int64, count: Int, value: Float)], _ requirements: SoundRequirements) {
+    init(_ runs: [(start: Int64, count: Int, value: Float)], _ requirements: AudioRequirements) {
       self.runs = runs
       self.requirements = requirements
     }
@@ -154,10 +154,10 @@ import TestSupport
   @Test(arguments: [50, 70]) func gapsInAMixAreSilence(seconds: Int64) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
-    let wanted = try SoundRequirements(
+    let wanted = try AudioRequirements(
       [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVSampleRateKey: 8000],
       for: track.properties.stream)
-    let requirements = SoundRequirements(mixing: wanted)
+    let requirements = AudioRequirements(mixing: wanted)
     let channels = requirements.format.channels
     let jump = seconds * 8000
     // Overlaps the block that ends with the jump, so that something waits when it comes.
@@ -167,27 +167,27 @@ import TestSupport
     let mix = try AudioMixSource(
       [(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
     try mix.seek(to: CMTimeRange(start: .zero, duration: .positiveInfinity))
-    var sound: [Float] = []
+    var audio: [Float] = []
     var silence: Int64 = 0
     while let sample = try mix.next() {
       let place = sample.presentationTimeStamp.value
-      if place > Int64(sound.count / channels) {
+      if place > Int64(audio.count / channels) {
         #expect(seconds > 60 && place == jump && silence == 0, "the jump")
-        silence = Int64(sound.count / channels) - 4000
-        sound += [Float](repeating: 0, count: Int(place) * channels - sound.count)
+        silence = Int64(audio.count / channels) - 4000
+        audio += [Float](repeating: 0, count: Int(place) * channels - audio.count)
       }
-      #expect(place == Int64(sound.count / channels))
-      sound += try #require(sample.dataBuffer).dataBytes().withUnsafeBytes {
+      #expect(place == Int64(audio.count / channels))
+      audio += try #require(sample.dataBuffer).dataBytes().withUnsafeBytes {
         Array($0.bindMemory(to: Float.self))
       }
     }
     #expect(seconds < 60 ? silence == 0 : abs(silence - 60 * 8000) < 8192)
-    #expect(sound.count == Int(jump + 4000) * channels)
+    #expect(audio.count == Int(jump + 4000) * channels)
     var wrong = 0
-    for index in sound.indices {
+    for index in audio.indices {
       let frame = index / channels
       let value: Float = frame < 4000 ? 0.25 : frame < Int(jump) ? 0 : 0.5
-      if sound[index] != value { wrong += 1 }
+      if audio[index] != value { wrong += 1 }
     }
     #expect(wrong == 0)
   }
@@ -197,10 +197,10 @@ import TestSupport
   @Test func aMixAtTheEndOfTimeDoesNotTrap() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
-    let wanted = try SoundRequirements(
+    let wanted = try AudioRequirements(
       [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVSampleRateKey: 8000],
       for: track.properties.stream)
-    let requirements = SoundRequirements(mixing: wanted)
+    let requirements = AudioRequirements(mixing: wanted)
     for start in [Int64.max - 500, .max - 1000, .max] {
       let runs = [(start: start, count: 1000, value: Float(0.25)), (start: .max, count: 1000, value: 0.5)]
       let mix = try AudioMixSource(
@@ -312,9 +312,9 @@ import TestSupport
     let claim = try #require(block)
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)
-    let sound = try #require(
+    let audio = try #require(
       CMSampleBufferGetFormatDescription(WriterBehaviourTests.silence(at: .zero, frames: 1)))
-    for format in [sound, try #require(track.properties.format)] {
+    for format in [audio, try #require(track.properties.format)] {
       var size = length
       var timing = CMSampleTimingInfo(
         duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
@@ -325,8 +325,8 @@ import TestSupport
         sampleSizeArray: &size, sampleBufferOut: &made)
       let sample = try #require(made)
       #expect(throws: AVError.self) { try PendingSample.samples(of: sample, shiftedBy: .zero) }
-      guard format === sound else { continue }
-      let settings = try SoundEncodingSettings([AVFormatIDKey: kAudioFormatMPEG4AAC])
+      guard format === audio else { continue }
+      let settings = try AudioEncodingSettings([AVFormatIDKey: kAudioFormatMPEG4AAC])
       let encoder = AudioInputEncoder(settings) { _ in }
       let error = #expect(throws: AVError.self) { try encoder.append(sample, shiftedBy: .zero) }
       #expect(error?.code == .invalidSourceMedia)

@@ -26,19 +26,19 @@ import TestSupport
 
   private let asset: AVURLAsset
   private let video: AVAssetTrack
-  private let sound: AVAssetTrack
+  private let audio: AVAssetTrack
 
   init() throws {
     asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     video = try #require(asset.tracks(withMediaType: .video).first)
-    sound = try #require(asset.tracks(withMediaType: .audio).first)
+    audio = try #require(asset.tracks(withMediaType: .audio).first)
   }
 
   @Test func assetsAndImagesTakeExtremes() async throws {
     let generator = AVAssetImageGenerator(asset: asset)
     for time in Self.times {
       _ = (video.segment(forTrackTime: time), video.samplePresentationTime(forTrackTime: time))
-      _ = sound.samplePresentationTime(forTrackTime: time)
+      _ = audio.samplePresentationTime(forTrackTime: time)
       generator.requestedTimeToleranceBefore = time
       generator.requestedTimeToleranceAfter = time
       _ = try? generator.copyCGImage(at: time, actualTime: nil)
@@ -62,13 +62,13 @@ import TestSupport
     // Some with each start and each duration.
     for range in Self.ranges.indices.filter({ $0 % 5 == 0 }).map({ Self.ranges[$0] }) {
       let reader = try AVAssetReader(asset: asset)
-      let output = AVAssetReaderTrackOutput(track: sound, outputSettings: nil)
+      let output = AVAssetReaderTrackOutput(track: audio, outputSettings: nil)
       reader.add(output)
       reader.timeRange = range
       if reader.startReading() { _ = output.copyNextSampleBuffer() }
       reader.cancelReading()
       let mixing = try AVAssetReader(asset: asset)
-      let mix = AVAssetReaderAudioMixOutput(audioTracks: [sound], audioSettings: nil)
+      let mix = AVAssetReaderAudioMixOutput(audioTracks: [audio], audioSettings: nil)
       mixing.add(mix)
       mixing.timeRange = range
       if mixing.startReading() { _ = mix.copyNextSampleBuffer() }
@@ -79,7 +79,7 @@ import TestSupport
         var settings: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
         settings[key] = NSNumber(value: number)
         let reader = try AVAssetReader(asset: asset)
-        let output = AVAssetReaderTrackOutput(track: sound, outputSettings: settings)
+        let output = AVAssetReaderTrackOutput(track: audio, outputSettings: settings)
         reader.add(output)
         if reader.startReading() { _ = output.copyNextSampleBuffer() }
         reader.cancelReading()
@@ -94,7 +94,7 @@ import TestSupport
       }
     }
     let reader = try AVAssetReader(asset: asset)
-    let output = AVAssetReaderTrackOutput(track: sound, outputSettings: nil)
+    let output = AVAssetReaderTrackOutput(track: audio, outputSettings: nil)
     reader.add(output)
     #expect(reader.startReading() && output.copyNextSampleBuffer() != nil)
   }
@@ -104,10 +104,10 @@ import TestSupport
       let composition = AVMutableComposition()
       let track = try #require(
         composition.addMutableTrack(withMediaType: .audio, preferredTrackID: kCMPersistentTrackID_Invalid))
-      try track.insertTimeRange(CMTimeRange(start: .zero, duration: asset.duration), of: sound, at: .zero)
+      try track.insertTimeRange(CMTimeRange(start: .zero, duration: asset.duration), of: audio, at: .zero)
       let time = Self.times[index % Self.times.count]
       let other = Self.ranges[(index * 7 + 3) % Self.ranges.count]
-      _ = try? track.insertTimeRange(range, of: sound, at: time)
+      _ = try? track.insertTimeRange(range, of: audio, at: time)
       track.insertEmptyTimeRange(range)
       track.scaleTimeRange(other, toDuration: time)
       track.scaleTimeRange(range, toDuration: time)
@@ -132,7 +132,7 @@ import TestSupport
   }
 
   @Test func mixesAndVideoCompositionsTakeExtremes() throws {
-    let parameters = AVMutableAudioMixInputParameters(track: sound)
+    let parameters = AVMutableAudioMixInputParameters(track: audio)
     let layer = AVMutableVideoCompositionLayerInstruction(assetTrack: video)
     for number in Self.doubles {
       let rect = CGRect(x: number, y: number, width: 1 / number, height: number)
@@ -157,7 +157,7 @@ import TestSupport
       mix.inputParameters = [parameters]
       let reader = try AVAssetReader(asset: asset)
       let output = AVAssetReaderAudioMixOutput(
-        audioTracks: [sound], audioSettings: [AVFormatIDKey: kAudioFormatLinearPCM])
+        audioTracks: [audio], audioSettings: [AVFormatIDKey: kAudioFormatLinearPCM])
       output.audioMix = mix
       reader.add(output)
       #expect(reader.startReading() && output.copyNextSampleBuffer() != nil)

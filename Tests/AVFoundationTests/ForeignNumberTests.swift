@@ -10,7 +10,7 @@ import Testing
     .nan, .infinity, -.infinity, 0, -1, 0.5, 1e-30, 2.5, 3, 1e9, 1e19, 1e30, -1e30, .greatestFiniteMagnitude,
   ]
 
-  @Test func soundSettingsTakeAnyNumber() throws {
+  @Test func audioSettingsTakeAnyNumber() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let keys = [
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// A sound that says impossible things of itself.
-  @Test func impossibleSoundFormatsDoNotTrap() async throws {
+  @Test func impossibleAudioFormatsDoNotTrap() async throws {
     for change in [
       { $0.mSampleRate = .nan }, { $0.mSampleRate = 1e30 }, { $0.mSampleRate = -1 }, { $0.mSampleRate = 0 },
       { $0.mChannelsPerFrame = 0 }, { $0.mChannelsPerFrame = .max }, { $0.mBitsPerChannel = 0 },
@@ -110,7 +110,7 @@ import Testing
 
   /// A gap of half a minute is filled; one of hours is time that passes, and costs neither memory
   /// nor samples.
-  @Test(arguments: [30, 36_000]) func gapsInSoundAreFilledWithinReason(seconds: Int64) async throws {
+  @Test(arguments: [30, 36_000]) func gapsInAudioAreFilledWithinReason(seconds: Int64) async throws {
     let first = try silence(4800, pcm(), at: .zero)
     let second = try silence(48000, pcm(), at: CMTime(value: seconds, timescale: 1))
     let (writer, path, scratch) = try await write([first, second])
@@ -129,8 +129,8 @@ import Testing
   }
 
   /// A hint at sound that says impossible things: nobody knows what a silent track will sound like.
-  @Test func impossibleHintsAtSoundGiveNoFormat() throws {
-    let settings = try SoundEncodingSettings([AVFormatIDKey: NSNumber(value: kAudioFormatMPEG4AAC)])
+  @Test func impossibleHintsAtAudioGiveNoFormat() throws {
+    let settings = try AudioEncodingSettings([AVFormatIDKey: NSNumber(value: kAudioFormatMPEG4AAC)])
     for rate in [Double.nan, .infinity, 1e30, -1] {
       var basic = pcm()
       basic.mSampleRate = rate
@@ -174,7 +174,7 @@ import Testing
   }
 
   /// Times that nothing can be reckoned from.
-  @Test func soundBeyondReachDoesNotTrap() async throws {
+  @Test func audioBeyondReachDoesNotTrap() async throws {
     let first = try silence(4800, pcm(), at: .zero)
     for value in [Int64.max, .max / 2, .min, 1 << 60] {
       let second = try silence(4800, pcm(), at: CMTime(value: value, timescale: 1))

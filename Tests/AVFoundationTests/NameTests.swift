@@ -117,7 +117,7 @@ import TestSupport
   @Test func groupsAndFreeTrackNumbersAreFound() async throws {
     let path = try Fixture.make(
       "groups.mov",
-      Fixture.picture + Fixture.sound + [
+      Fixture.picture + Fixture.audio + [
         "-map", "0", "-map", "1", "-map", "1", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac",
       ])
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
@@ -185,7 +185,7 @@ import TestSupport
     let scratch = Scratch()
     let writer = try await WriterTests.transcode(
       Fixture.movie(), to: scratch.url("a.mov"), type: .mov, video: try #require(assistant.videoSettings),
-      sound: assistant.audioSettings)
+      audio: assistant.audioSettings)
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     #expect(try Tool.decodingErrors(scratch.file("a.mov")) == "")
   }

@@ -207,11 +207,11 @@
       var list: [CMTime] { lock.withLock { times } }
     }
 
-    @Test func soundAndTimeLineGoTogether() async throws {
+    @Test func audioAndTimeLineGoTogether() async throws {
       let renderer = AVSampleBufferAudioRenderer()
       let synchronizer = AVSampleBufferRenderSynchronizer()
       synchronizer.addRenderer(renderer)
-      let device = OVTSoundDevice()
+      let device = OVTAudioDevice()
       renderer.ovtAudioSink = device
       var basic = AudioStreamBasicDescription()
       basic.mSampleRate = 48000

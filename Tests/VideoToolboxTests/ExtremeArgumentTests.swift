@@ -231,7 +231,7 @@ enum Extremes {
       CMAudioFormatDescriptionCreate(
         allocator: nil, asbd: &basic, layoutSize: 0, layout: nil, magicCookieSize: 0, magicCookie: nil,
         extensions: nil, formatDescriptionOut: &format) == noErr)
-    let sound = try #require(format)
+    let audio = try #require(format)
     let block = try CMBlockBuffer(length: 8, flags: .assureMemoryNow)
     for time in times {
       for other in times {
@@ -239,7 +239,7 @@ enum Extremes {
         var size = 2
         var made: CMSampleBuffer?
         let status = CMSampleBufferCreateReady(
-          allocator: nil, dataBuffer: block, formatDescription: sound, sampleCount: 4,
+          allocator: nil, dataBuffer: block, formatDescription: audio, sampleCount: 4,
           sampleTimingEntryCount: 1,
           sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &made)
         #expect((status == noErr) == (made != nil))
@@ -258,7 +258,7 @@ enum Extremes {
     var size = 2
     var sample: CMSampleBuffer?
     CMSampleBufferCreateReady(
-      allocator: nil, dataBuffer: block, formatDescription: sound, sampleCount: 4, sampleTimingEntryCount: 1,
+      allocator: nil, dataBuffer: block, formatDescription: audio, sampleCount: 4, sampleTimingEntryCount: 1,
       sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
     let whole = try #require(sample)
     for a in Extremes.ints {
@@ -273,7 +273,7 @@ enum Extremes {
       // Counts without what is counted.
       var made: CMSampleBuffer?
       _ = CMSampleBufferCreateReady(
-        allocator: nil, dataBuffer: block, formatDescription: sound, sampleCount: a,
+        allocator: nil, dataBuffer: block, formatDescription: audio, sampleCount: a,
         sampleTimingEntryCount: 0,
         sampleTimingArray: nil, sampleSizeEntryCount: 0, sampleSizeArray: nil, sampleBufferOut: &made)
       if let made {
@@ -284,7 +284,7 @@ enum Extremes {
       made = nil
       for time in times {
         _ = CMAudioSampleBufferCreateReadyWithPacketDescriptions(
-          allocator: nil, dataBuffer: block, formatDescription: sound, sampleCount: a,
+          allocator: nil, dataBuffer: block, formatDescription: audio, sampleCount: a,
           presentationTimeStamp: time,
           packetDescriptions: nil, sampleBufferOut: &made)
         if let made { _ = (CMSampleBufferGetDuration(made), CMSampleBufferGetOutputDuration(made)) }

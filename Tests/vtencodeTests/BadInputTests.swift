@@ -80,7 +80,7 @@ import Testing
     try expectRefusal(arguments, in: folder, saying: "cut.mp4")
   }
 
-  @Test func soundWithoutPictureIsRefused() throws {
+  @Test func audioWithoutPictureIsRefused() throws {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg", ["-v", "error", "-i", CommandLine.sample, "-vn", "-c", "copy", folder.path("sound.m4a")])

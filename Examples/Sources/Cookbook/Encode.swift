@@ -13,8 +13,8 @@ import VideoToolbox
 func encode(
   _ movie: AVURLAsset, to result: URL, codec: AVVideoCodecType = .h264, size: CGSize? = nil,
   settings: [String: Any] = [:], properties: [CFString: Any] = [:],
-  hasTenBits: Bool = false, reading: [CFString: Any] = [:], sound: [String: Any]? = nil,
-  keepsSound: Bool = true
+  hasTenBits: Bool = false, reading: [CFString: Any] = [:], audio: [String: Any]? = nil,
+  keepsAudio: Bool = true
 ) async throws {
   guard let track = try await movie.loadTracks(withMediaType: .video).first else {
     throw AVError(.noSourceTrack)
@@ -38,13 +38,13 @@ func encode(
   let input = AVAssetWriterInput(mediaType: .video, outputSettings: encoded)
   input.transform = try await track.load(.preferredTransform)
   var pairs = [(AVAssetReaderTrackOutput(track: track, outputSettings: decoded), input)]
-  if keepsSound, let track = try await movie.loadTracks(withMediaType: .audio).first {
-    let samples: [String: Any]? = sound == nil ? nil : [AVFormatIDKey: kAudioFormatLinearPCM]
+  if keepsAudio, let track = try await movie.loadTracks(withMediaType: .audio).first {
+    let samples: [String: Any]? = audio == nil ? nil : [AVFormatIDKey: kAudioFormatLinearPCM]
     let hint = try await track.load(.formatDescriptions).first
     pairs.append(
       (
         AVAssetReaderTrackOutput(track: track, outputSettings: samples),
-        AVAssetWriterInput(mediaType: .audio, outputSettings: sound, sourceFormatHint: hint)
+        AVAssetWriterInput(mediaType: .audio, outputSettings: audio, sourceFormatHint: hint)
       ))
   }
   for (output, input) in pairs {

@@ -11,8 +11,8 @@ enum Recipes {
   static let all: [(String, @Sendable (AVURLAsset, URL) async throws -> Void)] = [
     ("smaller.mp4", smaller), ("rate.mp4", rate), ("quality.mp4", quality), ("passes.mp4", passes),
     ("hevc.mp4", hevc), ("hevc10.mp4", hevc10), ("size.mp4", size), ("fill.mp4", fill),
-    ("cut.mp4", cut), ("cut-encoded.mp4", cutAndEncode), ("limit.mp4", limit), ("sound.m4a", soundAlone),
-    ("silent.mp4", silent), ("aac.mp4", soundAsAAC), ("constant.mp4", constantRate),
+    ("cut.mp4", cut), ("cut-encoded.mp4", cutAndEncode), ("limit.mp4", limit), ("sound.m4a", audioAlone),
+    ("silent.mp4", silent), ("aac.mp4", audioAsAAC), ("constant.mp4", constantRate),
     ("ceiling.mp4", rateWithCeiling), ("keys.mp4", keyFrames), ("effort.mp4", effort),
     ("baseline.mp4", baseline), ("progressive.mp4", progressive), ("container.mov", container),
     ("stream.264", elementaryStream), ("raw.mp4", rawStream), ("thumbnail.png", thumbnail),
@@ -80,19 +80,19 @@ enum Recipes {
     try await export.export(to: result, as: .mp4)
   }
 
-  @Sendable static func soundAlone(_ movie: AVURLAsset, _ result: URL) async throws {
+  @Sendable static func audioAlone(_ movie: AVURLAsset, _ result: URL) async throws {
     let export = AVAssetExportSession(asset: movie, presetName: AVAssetExportPresetAppleM4A)!
     try await export.export(to: result, as: .m4a)
   }
 
   @Sendable static func silent(_ movie: AVURLAsset, _ result: URL) async throws {
-    try await encode(movie, to: result, keepsSound: false)
+    try await encode(movie, to: result, keepsAudio: false)
   }
 
-  @Sendable static func soundAsAAC(_ movie: AVURLAsset, _ result: URL) async throws {
+  @Sendable static func audioAsAAC(_ movie: AVURLAsset, _ result: URL) async throws {
     try await encode(
       movie, to: result,
-      sound: [
+      audio: [
         AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 48_000, AVNumberOfChannelsKey: 2,
         AVEncoderBitRateKey: 96_000,
       ])

@@ -9,7 +9,7 @@ struct PlayMovie {
   static func main() async throws {
     guard CommandLine.arguments.count == 2 else { return print("usage: PlayMovie MOVIE") }
     let player = AVPlayer(url: URL(fileURLWithPath: CommandLine.arguments[1]))
-    player.ovtAudioSink = OVTSoundDevice()
+    player.ovtAudioSink = OVTAudioDevice()
     let window = try OVTDisplayWindow(title: "A movie", width: 1280, height: 720)
     window.attach(AVPlayerLayer(player: player))
     let (ends, end) = AsyncStream.makeStream(of: Void.self)

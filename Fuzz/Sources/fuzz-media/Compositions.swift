@@ -24,10 +24,12 @@ import FuzzDriver
   if flags & 8 != 0 { composition.insertEmptyTimeRange(CMTimeRange(start: times[3], duration: times[1])) }
   _ = AVVideoComposition(propertiesOf: composition).frameDuration
   guard let reader = try? AVAssetReader(asset: composition) else { return }
-  let sounds = composition.tracks(withMediaType: .audio)
+  let audioTracks = composition.tracks(withMediaType: .audio)
   let pictures = composition.tracks(withMediaType: .video)
   var outputs: [AVAssetReaderOutput] = []
-  if !sounds.isEmpty { outputs.append(AVAssetReaderAudioMixOutput(audioTracks: sounds, audioSettings: nil)) }
+  if !audioTracks.isEmpty {
+    outputs.append(AVAssetReaderAudioMixOutput(audioTracks: audioTracks, audioSettings: nil))
+  }
   if flags & 16 != 0, !pictures.isEmpty {
     let output = AVAssetReaderVideoCompositionOutput(videoTracks: pictures, videoSettings: nil)
     output.videoComposition = AVVideoComposition(propertiesOf: composition)

@@ -36,7 +36,7 @@ private let endings = [
 }
 
 /// Decodes the sound of any container to PCM with arbitrary settings.
-@Sendable func fuzzSound(_ input: inout FuzzInput) {
+@Sendable func fuzzAudio(_ input: inout FuzzInput) {
   var settings: [String: Any] = [AVFormatIDKey: NSNumber(value: kAudioFormatLinearPCM)]
   let flags = input.byte()
   if flags & 1 != 0 { settings[AVSampleRateKey] = NSNumber(value: input.real()) }

@@ -18,7 +18,7 @@ private let folder = "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentif
   writer.shouldOptimizeForNetworkUse = flags & 8 != 0
   var tracks: [(input: AVAssetWriterInput, format: CMFormatDescription)] = []
   for kind in 0..<Int(input.byte() % 3 + 1) {
-    guard let format = kind == 1 ? sound(&input) : video(&input) else { continue }
+    guard let format = kind == 1 ? audio(&input) : video(&input) else { continue }
     let track = AVAssetWriterInput(
       mediaType: kind == 1 ? .audio : .video, outputSettings: nil, sourceFormatHint: format)
     if input.byte() & 1 != 0 { track.mediaTimeScale = Int32(clamping: input.number()) }
@@ -94,7 +94,7 @@ private func video(_ input: inout FuzzInput) -> CMFormatDescription? {
   return made
 }
 
-private func sound(_ input: inout FuzzInput) -> CMFormatDescription? {
+private func audio(_ input: inout FuzzInput) -> CMFormatDescription? {
   var basic = AudioStreamBasicDescription()
   basic.mSampleRate = input.real()
   basic.mFormatID = input.byte() & 1 == 0 ? kAudioFormatMPEG4AAC : kAudioFormatLinearPCM

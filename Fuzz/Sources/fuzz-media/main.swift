@@ -7,7 +7,7 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
   switch ProcessInfo.processInfo.environment["OVT_FUZZ"] {
   case "decode": return fuzzDecode
   case "images": return fuzzImages
-  case "sound": return fuzzSound
+  case "sound": return fuzzAudio
   case "pictures": return fuzzPictures
   case "writer": return fuzzWriter
   case "pixels": return fuzzPixels

@@ -38,14 +38,14 @@ private func fuzzDescriptions(_ input: inout FuzzInput) {
     return
   }
   require(again.media.count == offer.media.count, "other media after a round")
-  _ = SoundNegotiation.accept(receiving: offer, source: 3)
-  _ = SoundNegotiation.accept(offer, sending: again)
+  _ = AudioNegotiation.accept(receiving: offer, source: 3)
+  _ = AudioNegotiation.accept(offer, sending: again)
   guard
     var (answer, _) = try? VideoNegotiation.answer(
       to: offer, sending: .constrainedBaseline, source: 1, repairSource: 2, base: offer)
   else { return }
-  if let sound = SoundNegotiation.add(to: &answer, offer, source: 3) {
-    require((6000...510_000).contains(sound.maxRate ?? 6000), "a rate that Opus does not have")
+  if let audio = AudioNegotiation.add(to: &answer, offer, source: 3) {
+    require((6000...510_000).contains(audio.maxRate ?? 6000), "a rate that Opus does not have")
   }
   require(answer.media.count == offer.media.count, "an answer has the offer's media")
   require((try? PeerDescription(answer.text)) != nil, "an answer cannot be read")
@@ -73,13 +73,13 @@ private func fuzzPath(_ input: inout FuzzInput) {
   var sending = VideoSender.Configuration(source: 9, payloadType: 96)
   sending.extensions.transportSequence = 3
   var sender = VideoSender(sending)
-  var listening = SoundReceiver.Configuration(source: 1, payloadTypes: [98])
+  var listening = AudioReceiver.Configuration(source: 1, payloadTypes: [98])
   listening.repairTypes = [99]
   listening.retransmits = true
-  var listener = SoundReceiver(listening)
-  var speaking = SoundSender.Configuration(source: 8, payloadType: 98)
+  var listener = AudioReceiver(listening)
+  var speaking = AudioSender.Configuration(source: 8, payloadType: 98)
   speaking.retransmits = true
-  var speaker = SoundSender(speaking)
+  var speaker = AudioSender(speaking)
   var time = 0.0
   while !input.isEmpty {
     let kind = input.byte()
@@ -99,7 +99,7 @@ private func fuzzPath(_ input: inout FuzzInput) {
     listener.poll(at: time)
     require(listener.takeOutgoing().count < 4, "much is asked for")
     for packet in listener.takePackets() {
-      require(packet.payload.count <= SoundReceiver.maxPacket, "a packet that is too long")
+      require(packet.payload.count <= AudioReceiver.maxPacket, "a packet that is too long")
       _ = listener.captureTime(of: packet.timestamp)
     }
     speaker.send([kind, 1, 2], position: Int64(time * 48_000), samples: 960, captured: time, at: time)

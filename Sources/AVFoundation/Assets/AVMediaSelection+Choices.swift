@@ -102,10 +102,10 @@ extension AVAsset {
   /// AC-3, E-AC-3 or MP3 or without sound. AirPlay itself is not supported.
   public var isCompatibleWithAirPlayVideo: Bool {
     let video = tracks(withMediaType: .video)
-    let sound = tracks(withMediaType: .audio)
+    let audio = tracks(withMediaType: .audio)
     return canContainFragments && !hasProtectedContent && !video.isEmpty
       && video.allSatisfy { ["h264", "hevc"].contains($0.properties.stream.codec.codecName) }
-      && sound.allSatisfy {
+      && audio.allSatisfy {
         ["aac", "alac", "ac3", "eac3", "mp3"].contains($0.properties.stream.codec.codecName)
       }
   }

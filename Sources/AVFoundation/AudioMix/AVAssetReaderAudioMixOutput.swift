@@ -7,7 +7,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
   // Sendable: `mixLock` guards what changes.
   public let audioTracks: [AVAssetTrack]
   public let audioSettings: [String: Any]?
-  private let request: Result<SoundRequirements, AVError>
+  private let request: Result<AudioRequirements, AVError>
   private let mixLock = Lock()
   private var mix: AVAudioMix?
   private var pitch = AVAudioTimePitchAlgorithm.spectral
@@ -25,7 +25,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
         throw AVError(
           .operationNotAllowed, reason: "There are no tracks, or one of them is not an audio track.")
       }
-      return try SoundRequirements(audioSettings ?? [:], for: first.properties.stream)
+      return try AudioRequirements(audioSettings ?? [:], for: first.properties.stream)
     }.mapError { AVError.reading($0) }
     super.init()
   }
@@ -77,7 +77,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
   override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
     let requirements = try request.get()
     let parameters = audioMix?.inputParameters ?? []
-    let mixRequirements = SoundRequirements(mixing: requirements)
+    let mixRequirements = AudioRequirements(mixing: requirements)
     let isComposed = audioTracks.allSatisfy { $0 is AVCompositionTrack }
     return try AudioMixSource(
       audioTracks.map { track in
@@ -89,7 +89,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
             pitch: trackParameters?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm,
             damage: damage)
         } else {
-          source = try SoundSource(
+          source = try AudioSource(
             Demuxer(again: track.file.properties().demuxer), track.properties, mixRequirements, damage: damage
           )
         }

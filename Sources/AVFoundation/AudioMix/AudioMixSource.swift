@@ -2,9 +2,9 @@
 import FFmpegMedia
 import Foundation
 
-extension SoundRequirements {
+extension AudioRequirements {
   /// The format in which a mix for an output is computed: interleaved 32-bit floating point.
-  init(mixing other: SoundRequirements) {
+  init(mixing other: AudioRequirements) {
     format = AudioDecoder.Format(
       bits: 32, isFloat: true, isBigEndian: false, isInterleaved: true,
       sampleRate: other.format.sampleRate, channels: other.format.channels)
@@ -59,7 +59,7 @@ final class AudioMixSource: SampleSource {
   private var inputs: [Input]
   /// The sources of the inputs, for `stop()`, which other threads call.
   private let sources: [any SampleSource]
-  private let requirements: SoundRequirements
+  private let requirements: AudioRequirements
   private let description: CMFormatDescription
   private let channels: Int
   private var position: Int64 = 0
@@ -76,16 +76,16 @@ final class AudioMixSource: SampleSource {
 
   /// Creates a mix.
   /// - Parameters:
-  ///   - sources: The sources, whose format is that of `SoundRequirements(mixing: requirements)`,
+  ///   - sources: The sources, whose format is that of `AudioRequirements(mixing: requirements)`,
   ///     and their volumes.
   ///   - requirements: The format of the output.
   ///   - file: The file that the sources read, if they all read the same one.
-  ///   - fillsGaps: Whether gaps are filled with silence, up to `SoundRequirements.longestFill`.
+  ///   - fillsGaps: Whether gaps are filled with silence, up to `AudioRequirements.longestFill`.
   ///     False if the sources have inserted the permitted silence, so that a remaining gap is
   ///     skipped.
   /// - Throws: `AVError` if the format is not possible.
   init(
-    _ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: SoundRequirements,
+    _ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: AudioRequirements,
     of file: AssetFile? = nil, fillsGaps: Bool = true
   ) throws {
     let interruption = SourceInterruption()
@@ -216,7 +216,7 @@ final class AudioMixSource: SampleSource {
   }
 }
 
-extension SoundRequirements {
+extension AudioRequirements {
   /// Converts interleaved floating-point samples to this format. Integer formats are limited to
   /// full scale.
   func data(_ samples: [Float], frames: Int) -> Data {

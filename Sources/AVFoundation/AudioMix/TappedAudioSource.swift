@@ -7,7 +7,7 @@ import MediaToolbox
 final class TappedAudioSource: SampleSource {
   private let inner: AudioMixSource
   private let tap: MTAudioProcessingTap
-  private let requirements: SoundRequirements
+  private let requirements: AudioRequirements
   private let description: CMFormatDescription
   private let channels: Int
   /// Interleaved samples that have been read but not taken by the tap, without a gap. The first
@@ -38,7 +38,7 @@ final class TappedAudioSource: SampleSource {
   ///   - tap: The tap.
   ///   - requirements: The format of `inner`, which is also the format of the result.
   /// - Throws: `AVError` if the format is not possible.
-  init(_ inner: AudioMixSource, _ tap: MTAudioProcessingTap, _ requirements: SoundRequirements) throws {
+  init(_ inner: AudioMixSource, _ tap: MTAudioProcessingTap, _ requirements: AudioRequirements) throws {
     self.inner = inner
     self.tap = tap
     self.requirements = requirements

@@ -36,7 +36,7 @@ extension AVCompositionTrack {
           replacements.apply(to: track.properties), requirements, copies: copies, damage: damage)
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
-    case .sound(let requirements):
+    case .audio(let requirements):
       return try CompositionAudioSource(timeline, requirements, pitch: pitch, damage: damage)
     }
   }

@@ -14,7 +14,7 @@ final class CompositionAudioSource: SampleSource {
   /// For each part, by its start: the duration of the gap before it that is missing media; see
   /// `CompositionTimeline.Part.missing`.
   private let missingByEnd: [CMTime: CMTime]
-  private let requirements: SoundRequirements
+  private let requirements: AudioRequirements
   private let pitch: AVAudioTimePitchAlgorithm
   private let damage: DamageLog
   private let description: CMFormatDescription
@@ -32,13 +32,13 @@ final class CompositionAudioSource: SampleSource {
   private var filled: Int64 = 0
   /// For a part that is played without pitch-preserving scaling: a reader of the file's pictures,
   /// the frame number in the composition of the source's frame 0, and the format that is read.
-  private var origin: (probe: PictureProbe, offset: Int64, requirements: SoundRequirements)?
+  private var origin: (probe: PictureProbe, offset: Int64, requirements: AudioRequirements)?
   private let interruption = SourceInterruption()
   /// Interrupts the search for pictures in the files of the parts.
   private let probeInterruption = SourceInterruption()
 
   init(
-    _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm,
+    _ timeline: CompositionTimeline, _ requirements: AudioRequirements, pitch: AVAudioTimePitchAlgorithm,
     damage: DamageLog = DamageLog()
   ) throws {
     self.damage = damage
@@ -139,10 +139,10 @@ final class CompositionAudioSource: SampleSource {
           reason: "The scaled audio would have to be resampled to a rate outside 1 to 384,000 Hz.",
           advice: "Choose a duration that is nearer to the source's.")
       }
-      own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
+      own = AudioRequirements(requirements, sampleRate: Int(rate.rounded()))
     }
     let properties = try track.file.properties()
-    let source = try SoundSource(
+    let source = try AudioSource(
       Demuxer(again: properties.demuxer, interruption: interruption.begin()), track.properties, own,
       damage: damage)
     let skipped = position - start

@@ -77,8 +77,8 @@ final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
   /// packets before it are left out. For pictures, decode time stamps are kept increasing across
   /// parts whose streams reorder differently.
   /// - Returns: False if the sample is to be left out.
-  private func follow(_ timing: inout CMSampleTimingInfo, isSound: Bool) -> Bool {
-    if isSound, timing.duration.isNumeric {
+  private func follow(_ timing: inout CMSampleTimingInfo, isAudio: Bool) -> Bool {
+    if isAudio, timing.duration.isNumeric {
       // Within a part the delay is kept, so that rounded times and durations in a file do not move
       // packets.
       let late =
@@ -134,7 +134,7 @@ final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
     }
     timing.presentationTimeStamp = start
     if isStored {
-      guard follow(&timing, isSound: part.source?.track.mediaType == .audio) else { return nil }
+      guard follow(&timing, isAudio: part.source?.track.mediaType == .audio) else { return nil }
     } else {
       // A picture that is shown across a cut begins at the cut, and ends at the next cut at the
       // latest.

@@ -14,7 +14,7 @@ struct CompositionTimeline: Sendable {
     /// The part of a gap's duration that is missing media: the gap is there only because a file
     /// declares that its track begins later or ends earlier than its other tracks. The rest of the
     /// gap was requested by the program. Silence for missing media is limited to
-    /// `SoundRequirements.longestFill`, since the declared times may be wrong.
+    /// `AudioRequirements.longestFill`, since the declared times may be wrong.
     var missing = CMTime.zero
 
     var isScaled: Bool { source != nil && range.duration != duration }

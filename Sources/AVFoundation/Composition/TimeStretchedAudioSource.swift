@@ -5,11 +5,11 @@ import Foundation
 /// Reads a time range of a track's sound at another speed with its pitch preserved. The frames that
 /// it delivers are numbered from 0.
 final class TimeStretchedAudioSource: SampleSource {
-  private let source: SoundSource
+  private let source: AudioSource
   private let filter: TempoFilter
   /// The format in which the source is read for the filter.
-  private let working: SoundRequirements
-  private let requirements: SoundRequirements
+  private let working: AudioRequirements
+  private let requirements: AudioRequirements
   private let description: CMFormatDescription
   /// The first source frame of the range.
   private let start: Int64
@@ -49,16 +49,16 @@ final class TimeStretchedAudioSource: SampleSource {
   ///   - interruption: Ends opening and reading of the file.
   /// - Throws: `AVError` if the file cannot be read, or if the tempo is outside 1/64 ... 64.
   init(
-    _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
+    _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: AudioRequirements,
     damage: DamageLog, probe: PictureProbe, interruption: MediaInterruption
   ) throws {
     self.probe = probe
-    working = SoundRequirements(mixing: requirements)
+    working = AudioRequirements(mixing: requirements)
     self.requirements = requirements
     self.count = count
     self.tempo = tempo
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
-    source = try SoundSource(
+    source = try AudioSource(
       Demuxer(again: track.file.properties().demuxer, interruption: interruption), track.properties, working,
       damage: damage)
     guard TempoFilter.range.contains(tempo) else {

@@ -138,15 +138,15 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     var sizes = samples.map { Int($0.size) }
     var count = samples.count
     let format = index.formatDescription(of: first)
-    if let sound = CMAudioFormatDescriptionGetStreamBasicDescription(format)?.pointee,
-      sound.mFormatID == kAudioFormatLinearPCM, sound.mBytesPerFrame > 0
+    if let audio = CMAudioFormatDescriptionGetStreamBasicDescription(format)?.pointee,
+      audio.mFormatID == kAudioFormatLinearPCM, audio.mBytesPerFrame > 0
     {
       // In uncompressed sound every frame is a sample.
-      count = sizes.reduce(0, +) / Int(sound.mBytesPerFrame)
+      count = sizes.reduce(0, +) / Int(audio.mBytesPerFrame)
       timings = [timings[0]]
       timings[0].duration = CMTime(
-        value: 1, timescale: CMTimeScale(max(1, min(sound.mSampleRate, Double(Int32.max)))))
-      sizes = [Int(sound.mBytesPerFrame)]
+        value: 1, timescale: CMTimeScale(max(1, min(audio.mSampleRate, Double(Int32.max)))))
+      sizes = [Int(audio.mBytesPerFrame)]
     }
     let buffer = try CMSampleBuffer(
       dataBuffer: nil, formatDescription: format, numSamples: count, sampleTimings: timings,

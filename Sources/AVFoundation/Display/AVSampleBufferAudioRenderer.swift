@@ -19,7 +19,7 @@ public let AVSampleBufferAudioRendererFlushTimeKey: String = "AVSampleBufferAudi
 open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  private var sound = SoundTimeline()
+  private var audio = AudioTimeline()
   private var followed: CMTimebase?
   private let own = CMTimebase.onHostClock()
   private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
@@ -53,7 +53,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     set {
       let (old, rate, channels) = lock.withLock {
         defer { sink = newValue }
-        return (sink, sound.sampleRate, sound.channels)
+        return (sink, audio.sampleRate, audio.channels)
       }
       guard old !== newValue else { return }
       if let old { sinkWork.async { old.stop() } }
@@ -74,7 +74,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
 
   /// Seconds by which the audio that was passed to the sink last is ahead of the timebase; nil
   /// while it is silent. This property is an addition of this package.
-  open var ovtOffset: Double? { lock.withLock { sound.offset } }
+  open var ovtOffset: Double? { lock.withLock { audio.offset } }
 
   private func start(sampleRate: Double, channels: Int) {
     sinkWork.async { [weak self] in
@@ -100,10 +100,10 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     let time = rate > 0 ? CMSyncConvertTime(hostTime, from: CMClockGetHostTimeClock(), to: base) : .invalid
     lock.withLock {
       // The sink may still ask for audio in the previous format.
-      guard sound.channels > 0, samples.count % sound.channels == 0 else {
+      guard audio.channels > 0, samples.count % audio.channels == 0 else {
         return samples.update(repeating: 0)
       }
-      sound.read(into: samples, time: time, rate: rate, gain: isSilenced ? 0 : loudness)
+      audio.read(into: samples, time: time, rate: rate, gain: isSilenced ? 0 : loudness)
     }
   }
 
@@ -117,15 +117,15 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
 
   open func enqueue(_ sampleBuffer: CMSampleBuffer) {
     do {
-      let frames = try SoundFrames(sampleBuffer)
+      let frames = try AudioFrames(sampleBuffer)
       // Audio that ended more than a second ago is removed, whether or not it was played; a device
       // may be late by less than that.
       let past = CMTimebaseGetTime(timebase) - CMTime(value: 1, timescale: 1)
       let (isNew, starts, lost) = lock.withLock {
         if currentStatus == .unknown { currentStatus = .rendering }
-        sound.removePast(past)
-        let lost = !sound.isEmpty
-        let isNew = sound.append(frames)
+        audio.removePast(past)
+        let lost = !audio.isEmpty
+        let isNew = audio.append(frames)
         // A sink that failed is started again after a flush.
         let starts = isNew || !hasSink && currentStatus == .rendering
         if starts { hasSink = true }
@@ -153,7 +153,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
 
   open func flush() {
     lock.withLock {
-      sound.removeAll()
+      audio.removeAll()
       currentStatus = .unknown
       currentError = nil
     }
@@ -167,7 +167,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   @preconcurrency open func flush(
     fromSourceTime time: CMTime, completionHandler handler: @escaping @Sendable (Bool) -> Void
   ) {
-    if time.isNumeric { lock.withLock { sound.remove(from: time) } }
+    if time.isNumeric { lock.withLock { audio.remove(from: time) } }
     handler(time.isNumeric)
     request.ask(for: self)
   }
@@ -175,7 +175,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   /// Seconds of audio that have not been played yet.
   var queuedSeconds: Double {
     let now = CMTimebaseGetTime(timebase)
-    return lock.withLock { sound.queued(after: now) }
+    return lock.withLock { audio.queued(after: now) }
   }
 
   open var isReadyForMoreMediaData: Bool { queuedSeconds < Self.wanted }

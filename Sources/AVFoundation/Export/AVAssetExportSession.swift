@@ -388,16 +388,16 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   open var maxDuration: CMTime {
     let limit = fileLengthLimit
     guard limit > 0 else { return .positiveInfinity }
-    let (pictures, sound) = ExportJob.bitRate(preset, asset)
-    let rate = pictures + sound
+    let (pictures, audio) = ExportJob.bitRate(preset, asset)
+    let rate = pictures + audio
     return rate > 0 ? CMTime(nearest: Double(limit) * 8 / rate, preferredTimescale: 600) : .positiveInfinity
   }
 
   /// An estimate of the movie's size in bytes.
   open var estimatedOutputFileLength: Int64 {
     let range = timeRange.intersection(CMTimeRange(start: .zero, duration: asset.duration))
-    let (pictures, sound) = ExportJob.bitRate(preset, asset)
-    let length = Int64(clamping: (pictures + sound) * max(0, range.duration.seconds) / 8)
+    let (pictures, audio) = ExportJob.bitRate(preset, asset)
+    let length = Int64(clamping: (pictures + audio) * max(0, range.duration.seconds) / 8)
     return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length
   }
 

@@ -120,7 +120,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     let channels = min(max(basic?.mChannelsPerFrame ?? 2, 1), 2)
     return [
       AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: rate, AVNumberOfChannelsKey: Int(channels),
-      AVEncoderBitRateKey: ExportPreset.soundRate / (channels == 1 ? 2 : 1),
+      AVEncoderBitRateKey: ExportPreset.audioRate / (channels == 1 ? 2 : 1),
     ]
   }
 }

@@ -56,11 +56,11 @@ final class ExportJob: @unchecked Sendable {
       switch preset.video {
       case .none: break
       case .copy:
-        let part = bits / (rate.pictures + rate.sound) / range.duration.seconds
+        let part = bits / (rate.pictures + rate.audio) / range.duration.seconds
         if part < 1 { range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: part) }
       case .encode where rate.pictures > 0:
         // The audio keeps its bit rate.
-        scale = min(1, max(0, bits / range.duration.seconds - rate.sound) / rate.pictures)
+        scale = min(1, max(0, bits / range.duration.seconds - rate.audio) / rate.pictures)
       case .encode: break
       }
     }
@@ -159,9 +159,9 @@ final class ExportJob: @unchecked Sendable {
       }
     } else if track.mediaType == .audio {
       // AAC is copied to keep its quality, unless it is composed of several parts.
-      if !preset.copiesSound, !track.keepsSound {
+      if !preset.copiesAudio, !track.keepsAudio {
         reading = [AVFormatIDKey: kAudioFormatLinearPCM]
-        writing = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate]
+        writing = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.audioRate]
       }
     }
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
@@ -191,15 +191,15 @@ final class ExportJob: @unchecked Sendable {
   }
 
   /// An estimate of the bit rates of an export, in bits per second.
-  static func bitRate(_ preset: ExportPreset, _ asset: AVAsset) -> (pictures: Double, sound: Double) {
+  static func bitRate(_ preset: ExportPreset, _ asset: AVAsset) -> (pictures: Double, audio: Double) {
     asset.tracks.reduce(into: (0, 0)) { sum, track in
       switch (track.mediaType, preset.video) {
       case (.video, .copy): sum.0 += Double(track.estimatedDataRate)
       case (.video, .encode): sum.0 += Double(preset.videoPlan(track.properties)?.bitRate ?? 0)
       case (.audio, _):
         sum.1 +=
-          preset.copiesSound || track.keepsSound
-          ? Double(track.estimatedDataRate) : Double(ExportPreset.soundRate)
+          preset.copiesAudio || track.keepsAudio
+          ? Double(track.estimatedDataRate) : Double(ExportPreset.audioRate)
       default: break
       }
     }

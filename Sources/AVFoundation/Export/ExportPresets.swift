@@ -62,47 +62,47 @@ struct ExportPreset: Sendable {
 
   let name: String
   let video: Video
-  let copiesSound: Bool
+  let copiesAudio: Bool
   /// Whether the preset only writes `.m4v` files.
   var isM4V = false
 
   static let all: [ExportPreset] = [
     ExportPreset(
       name: AVAssetExportPresetLowQuality, video: .encode(.h264, box: (400, 224), bitsPerPixel: 0.06),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPresetMediumQuality, video: .encode(.h264, box: (568, 320), bitsPerPixel: 0.12),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPresetHighestQuality, video: .encode(.h264, box: nil, bitsPerPixel: 0.25),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPresetHEVCHighestQuality, video: .encode(.hevc, box: nil, bitsPerPixel: 0.15),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPreset640x480, video: .encode(.h264, box: (640, 480), bitsPerPixel: 0.2),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPreset960x540, video: .encode(.h264, box: (960, 540), bitsPerPixel: 0.2),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPreset1280x720, video: .encode(.h264, box: (1280, 720), bitsPerPixel: 0.2),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPreset1920x1080, video: .encode(.h264, box: (1920, 1080), bitsPerPixel: 0.18),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPreset3840x2160, video: .encode(.h264, box: (3840, 2160), bitsPerPixel: 0.15),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPresetHEVC1920x1080, video: .encode(.hevc, box: (1920, 1080), bitsPerPixel: 0.11),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPresetHEVC3840x2160, video: .encode(.hevc, box: (3840, 2160), bitsPerPixel: 0.09),
-      copiesSound: false),
+      copiesAudio: false),
     ExportPreset(
       name: AVAssetExportPresetHEVC7680x4320, video: .encode(.hevc, box: (7680, 4320), bitsPerPixel: 0.08),
-      copiesSound: false),
+      copiesAudio: false),
     m4v(AVAssetExportPresetAppleM4VCellular, 176, 144, 0.1),
     m4v(AVAssetExportPresetAppleM4ViPod, 640, 480, 0.16),
     m4v(AVAssetExportPresetAppleM4V480pSD, 640, 480, 0.2),
@@ -110,13 +110,13 @@ struct ExportPreset: Sendable {
     m4v(AVAssetExportPresetAppleM4VWiFi, 480, 320, 0.16),
     m4v(AVAssetExportPresetAppleM4V720pHD, 1280, 720, 0.2),
     m4v(AVAssetExportPresetAppleM4V1080pHD, 1920, 1080, 0.18),
-    ExportPreset(name: AVAssetExportPresetAppleM4A, video: .none, copiesSound: false),
-    ExportPreset(name: AVAssetExportPresetPassthrough, video: .copy, copiesSound: true),
+    ExportPreset(name: AVAssetExportPresetAppleM4A, video: .none, copiesAudio: false),
+    ExportPreset(name: AVAssetExportPresetPassthrough, video: .copy, copiesAudio: true),
   ]
 
   private static func m4v(_ name: String, _ width: Int, _ height: Int, _ bits: Double) -> ExportPreset {
     ExportPreset(
-      name: name, video: .encode(.h264, box: (width, height), bitsPerPixel: bits), copiesSound: false,
+      name: name, video: .encode(.h264, box: (width, height), bitsPerPixel: bits), copiesAudio: false,
       isM4V: true)
   }
 
@@ -141,7 +141,7 @@ struct ExportPreset: Sendable {
   }
 
   /// The bit rate of AAC, in bits per second.
-  static let soundRate = 128_000
+  static let audioRate = 128_000
 
   /// The file types that the preset can write.
   /// - Parameter asset: The asset to export. If it has no video, copied audio can be written to an

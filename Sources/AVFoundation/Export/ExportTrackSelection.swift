@@ -24,7 +24,7 @@ struct ExportTrackSelection {
   ///   composition, if an audio mix is set together with `.preserveAlternateTracks`, or if the
   ///   pitch algorithm is unknown.
   func check() throws {
-    guard settings.composition == nil || !copiesVideo, settings.mix == nil || !preset.copiesSound else {
+    guard settings.composition == nil || !copiesVideo, settings.mix == nil || !preset.copiesAudio else {
       throw AVError(
         .operationNotSupportedForPreset,
         reason: "A preset that copies samples takes no audio mix and no video composition.")
@@ -54,7 +54,7 @@ struct ExportTrackSelection {
   /// Whether a track of a composition is not heard because it is disabled while another one is
   /// enabled.
   private func isSilenced(_ track: AVAssetTrack) -> Bool {
-    !preset.copiesSound && track is AVCompositionTrack && !track.isEnabled
+    !preset.copiesAudio && track is AVCompositionTrack && !track.isEnabled
       && all(.audio).contains(where: \.isEnabled)
   }
 
@@ -75,7 +75,7 @@ struct ExportTrackSelection {
   /// Whether all audio is mixed into one track.
   private var mixes: Bool {
     settings.mix != nil
-      || !preset.copiesSound && mixed.count > 1 && mixed.allSatisfy { $0 is AVCompositionTrack }
+      || !preset.copiesAudio && mixed.count > 1 && mixed.allSatisfy { $0 is AVCompositionTrack }
   }
 
   /// The tracks of the mix. An audio mix covers all tracks, since its volumes determine which are
@@ -86,12 +86,12 @@ struct ExportTrackSelection {
 
   /// Settings with the largest number of channels and the highest sample rate of the mixed tracks.
   private var mixedSettings: [String: Any] {
-    var sound: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
-    guard settings.mix == nil else { return sound }
-    let formats = mixed.compactMap { try? SoundRequirements([:], for: $0.properties.stream).format }
-    if let rate = formats.map(\.sampleRate).max() { sound[AVSampleRateKey] = rate }
-    if let channels = formats.map(\.channels).max() { sound[AVNumberOfChannelsKey] = channels }
-    return sound
+    var audio: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
+    guard settings.mix == nil else { return audio }
+    let formats = mixed.compactMap { try? AudioRequirements([:], for: $0.properties.stream).format }
+    if let rate = formats.map(\.sampleRate).max() { audio[AVSampleRateKey] = rate }
+    if let channels = formats.map(\.channels).max() { audio[AVNumberOfChannelsKey] = channels }
+    return audio
   }
 
   /// Replaces the reader output and the writer input of a track by those of a mix or a composition,
@@ -124,7 +124,7 @@ struct ExportTrackSelection {
       output.ovtToleratesDamage = settings.toleratesDamage
       output.audioTimePitchAlgorithm = settings.pitch
       let writing: [String: Any] = [
-        AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate,
+        AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.audioRate,
       ]
       let input = AVAssetWriterInput(mediaType: .audio, outputSettings: writing)
       input.languageCode = pair.input.languageCode
@@ -148,7 +148,7 @@ extension AVAssetTrack {
   }
 
   /// Whether presets that encode audio copy this track.
-  var keepsSound: Bool { properties.stream.codec.codecName == "aac" && isInOnePiece }
+  var keepsAudio: Bool { properties.stream.codec.codecName == "aac" && isInOnePiece }
 
   /// Whether the stored samples are one run, as in a file. A composition's parts can begin and end
   /// between packets, have other codecs, or be played at another speed.

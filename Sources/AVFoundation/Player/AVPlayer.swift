@@ -271,5 +271,5 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   /// Seconds by which the audio that was passed to the sink last is ahead of the item's timebase;
   /// nil while it is silent. This property is an addition of this package.
-  open var ovtSoundOffset: Double? { renderer.ovtOffset }
+  open var ovtAudioOffset: Double? { renderer.ovtOffset }
 }

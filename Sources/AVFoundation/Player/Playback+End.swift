@@ -26,7 +26,7 @@ extension Playback {
     let (duration, isOpenEnded) = lock.withLock { (shared.duration, shared.isOpenEnded) }
     let forwardEnd = forwardEnd
     var end = duration.isNumeric && duration > .zero && !isOpenEnded ? duration : .positiveInfinity
-    let pumps = [picturePump, soundPump].compactMap { $0 }
+    let pumps = [picturePump, audioPump].compactMap { $0 }
     let ends = pumps.compactMap(\.endOfMedia)
     // The media can end before the duration that the file's header states.
     if ends.count == pumps.count, let last = ends.max() { end = min(end, last) }
@@ -62,7 +62,7 @@ extension Playback {
   /// The error with which a track ended at or before a time, or nil. The item stays ready, since
   /// what can be read of it can be played again.
   private func failure(at end: CMTime) -> AVError? {
-    for pump in [picturePump, soundPump] {
+    for pump in [picturePump, audioPump] {
       if let pump, let failure = pump.failure, let last = pump.endOfMedia, last <= end { return failure }
     }
     return nil
@@ -82,7 +82,7 @@ extension Playback {
     }
     CMTimebaseSetRate(timebase, rate: 0)
     picturePump?.stop()
-    soundPump?.stop()
+    audioPump?.stop()
     finish(seek, false)
     let (owner, item) = lock.withLock { (self.owner, ownerItem) }
     owner?.playbackFailed(self)

@@ -17,7 +17,7 @@ extension Playback {
       }
     }
     if let track = Self.chosen(tracks, .audio) {
-      soundPump = TrackReader(
+      audioPump = TrackReader(
         track, of: asset, timebase: timebase,
         handlers: handlers {
           $0.currentRenderer?.flush()
@@ -25,10 +25,10 @@ extension Playback {
           $0.currentRenderer?.enqueue($1)
         }
       ) { [weak self, asset] in
-        try (self?.mixing ?? PlaybackProcessing()).sound(of: track, in: asset)
+        try (self?.mixing ?? PlaybackProcessing()).audio(of: track, in: asset)
       }
     }
-    let pumps = [picturePump, soundPump].compactMap { $0 }
+    let pumps = [picturePump, audioPump].compactMap { $0 }
     lock.withLock { shared.pumps = pumps }
   }
 
@@ -88,7 +88,7 @@ extension Playback {
   /// The pumps that read. Pictures are only read while there is a consumer.
   var activePumps: [TrackReader] {
     let isSeen = lock.withLock { !shared.consumers.all.isEmpty }
-    return [isSeen ? picturePump : nil, soundPump].compactMap { $0 }
+    return [isSeen ? picturePump : nil, audioPump].compactMap { $0 }
   }
 
   /// Completes a seek and sets the rate when all active pumps have read enough.

@@ -46,7 +46,7 @@ extension Playback {
   /// the new end, or come from the previous mix or composition.
   func readAnew() {
     control.async { [weak self] in
-      guard let self, picturePump != nil || soundPump != nil else { return }
+      guard let self, picturePump != nil || audioPump != nil else { return }
       turnLayers()
       reposition(to: CMTimebaseGetTime(timebase))
     }

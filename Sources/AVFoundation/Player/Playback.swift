@@ -67,7 +67,7 @@ final class Playback: @unchecked Sendable {
   // The following properties are used on `control`.
   var pictureTrack: AVAssetTrack?
   var picturePump: TrackReader?
-  var soundPump: TrackReader?
+  var audioPump: TrackReader?
   var endTimer: (any DispatchSourceTimer)?
   var run = 0
   var isPrimed = false
@@ -86,7 +86,7 @@ final class Playback: @unchecked Sendable {
       endTimer.cancel()
     }
     picturePump?.stop()
-    soundPump?.stop()
+    audioPump?.stop()
     if let completion = shared.seek?.completion { Self.callbacks.async { completion(false) } }
   }
 
@@ -125,8 +125,8 @@ final class Playback: @unchecked Sendable {
   private func release() {
     guard !lock.withLock({ shared.isAttached }) else { return }
     picturePump?.stop()
-    soundPump?.stop()
-    (picturePump, soundPump) = (nil, nil)
+    audioPump?.stop()
+    (picturePump, audioPump) = (nil, nil)
     lock.withLock {
       for pump in shared.pumps { shared.pastDamage.add(pump.damage) }
       shared.pumps = []
@@ -176,7 +176,7 @@ final class Playback: @unchecked Sendable {
   }
 
   private func begin() {
-    guard lock.withLock({ shared.isAttached }), picturePump == nil, soundPump == nil else { return }
+    guard lock.withLock({ shared.isAttached }), picturePump == nil, audioPump == nil else { return }
     makePumps()
     armEnd()
     // The seek may have been cancelled meanwhile.

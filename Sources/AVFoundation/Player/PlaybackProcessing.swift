@@ -30,8 +30,8 @@ struct PlaybackProcessing: @unchecked Sendable {
   }
 
   /// The output to read audio from: one for the track or, with a mix, for all enabled audio tracks.
-  func sound(of track: AVAssetTrack, in asset: AVAsset) throws -> AVAssetReaderOutput {
-    let settings = PlaybackSettings.sound(of: track)
+  func audio(of track: AVAssetTrack, in asset: AVAsset) throws -> AVAssetReaderOutput {
+    let settings = PlaybackSettings.audio(of: track)
     guard let mix else {
       let output = AVAssetReaderTrackOutput(track: track, outputSettings: settings)
       output.ovtToleratesDamage = true

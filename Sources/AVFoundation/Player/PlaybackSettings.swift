@@ -25,7 +25,7 @@ enum PlaybackSettings {
   }
 
   /// Interleaved floating-point samples in at most two channels.
-  static func sound(of track: AVAssetTrack) -> [String: Any] {
+  static func audio(of track: AVAssetTrack) -> [String: Any] {
     let basic = track.properties.stream.audioLayout
     return [
       AVFormatIDKey: NSNumber(value: kAudioFormatLinearPCM), AVLinearPCMIsFloatKey: NSNumber(value: true),

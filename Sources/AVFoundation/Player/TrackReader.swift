@@ -26,7 +26,7 @@ final class TrackReader: @unchecked Sendable {
   private let makeOutput: @Sendable () throws -> AVAssetReaderOutput
   private let timebase: CMTimebase
   private let handlers: Handlers
-  private let isSound: Bool
+  private let isAudio: Bool
 
   private let lock = Lock()
   private var pending: (time: CMTime, run: Int)?
@@ -73,8 +73,8 @@ final class TrackReader: @unchecked Sendable {
   ) {
     (self.asset, self.track, self.makeOutput) = (asset, track, makeOutput)
     (self.timebase, self.handlers) = (timebase, handlers)
-    isSound = track.mediaType == .audio
-    work = DispatchQueue(label: isSound ? "AVFoundation.player.sound" : "AVFoundation.player.pictures")
+    isAudio = track.mediaType == .audio
+    work = DispatchQueue(label: isAudio ? "AVFoundation.player.sound" : "AVFoundation.player.pictures")
     timer = DispatchSource.makeTimerSource(queue: work)
     timer.setEventHandler { [weak self] in self?.step() }
     CMTimebaseAddTimerDispatchSource(timebase, timerSource: timer)
@@ -189,7 +189,7 @@ final class TrackReader: @unchecked Sendable {
   private func hasRoom() -> Bool {
     let now = CMTimebaseGetTime(timebase)
     var wakeUp: CMTime
-    if isSound {
+    if isAudio {
       guard (end - now).seconds >= Self.seconds.maximum else { return true }
       wakeUp = end - CMTime(nearest: Self.seconds.maximum * 0.75, preferredTimescale: 1000)
     } else {
@@ -214,9 +214,9 @@ final class TrackReader: @unchecked Sendable {
     let duration = CMSampleBufferGetDuration(sample)
     guard time.isNumeric else { return }
     end = max(end, duration.isNumeric ? time + duration : time)
-    if !isSound { ahead.append(time) }
+    if !isAudio { ahead.append(time) }
     let isEnough =
-      isSound ? (end - start).seconds >= Self.seconds.enough : ahead.count >= Self.pictures.enough
+      isAudio ? (end - start).seconds >= Self.seconds.enough : ahead.count >= Self.pictures.enough
     if isEnough { prime() }
   }
 
@@ -246,7 +246,7 @@ final class TrackReader: @unchecked Sendable {
     // An error after samples have been delivered ends the track, and the item reports it when the
     // end is reached.
     if let failed, !hasEverDelivered { return fail(AVError.reading(failed)) }
-    if !isSound, ahead.isEmpty, !hasJumpedBack, start > .zero {
+    if !isAudio, ahead.isEmpty, !hasJumpedBack, start > .zero {
       // If playback starts at or after the end of the pictures, the last picture is shown.
       hasJumpedBack = true
       let last = track.samplePresentationTime(

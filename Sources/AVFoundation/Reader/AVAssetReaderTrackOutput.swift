@@ -15,7 +15,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   enum Request: Sendable {
     case stored
     case pictures(PictureRequirements)
-    case sound(SoundRequirements)
+    case audio(AudioRequirements)
   }
 
   /// Creates an output.
@@ -70,7 +70,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     guard let settings else { return .stored }
     switch track.mediaType {
     case .video: return .pictures(try PictureRequirements(settings))
-    case .audio: return .sound(try SoundRequirements(settings, for: track.properties.stream))
+    case .audio: return .audio(try AudioRequirements(settings, for: track.properties.stream))
     default:
       throw AVError(
         .unsupportedOutputSettings,
@@ -104,8 +104,8 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
       return ReadAhead(
         try PictureSource(demuxer, track.properties, requirements, copies: copies, damage: damage),
         depth: Self.readAhead)
-    case .sound(let requirements):
-      return try SoundSource(demuxer, track.properties, requirements, damage: damage)
+    case .audio(let requirements):
+      return try AudioSource(demuxer, track.properties, requirements, damage: damage)
     }
   }
 }

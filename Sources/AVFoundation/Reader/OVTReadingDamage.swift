@@ -9,19 +9,19 @@ public struct OVTReadingDamage: Sendable {
   /// cannot be read.
   public var lostPictures = 0
   /// The number of damaged audio packets, which were left out or replaced by silence.
-  public var lostSoundPackets = 0
+  public var lostAudioPackets = 0
   /// The error that ended the reading before the end of the track; nil if there was none.
   public var failure: (any Error)?
 
   public var isEmpty: Bool {
-    concealedPictures == 0 && lostPictures == 0 && lostSoundPackets == 0 && failure == nil
+    concealedPictures == 0 && lostPictures == 0 && lostAudioPackets == 0 && failure == nil
   }
 
   /// Adds the damage that another reading found. The first failure is kept.
   mutating func add(_ other: OVTReadingDamage) {
     concealedPictures += other.concealedPictures
     lostPictures += other.lostPictures
-    lostSoundPackets += other.lostSoundPackets
+    lostAudioPackets += other.lostAudioPackets
     failure = failure ?? other.failure
   }
 }
@@ -50,10 +50,10 @@ final class DamageLog: @unchecked Sendable {
   func addLost(_ count: Int = 1) { lock.withLock { seen.lostPictures += count } }
   /// Counts damaged audio packets.
   /// - Throws: `AVError` if damage is not tolerated.
-  func addLostSound(_ count: Int, in codec: String) throws {
+  func addLostAudio(_ count: Int, in codec: String) throws {
     guard count > 0 else { return }
     let isTolerated = lock.withLock {
-      seen.lostSoundPackets += count
+      seen.lostAudioPackets += count
       return tolerated
     }
     guard isTolerated else { throw AVError(.decodeFailed, reason: "A packet of \(codec) is damaged.") }

@@ -30,7 +30,7 @@ final class StoredSampleSource: SampleSource {
     damage: DamageLog = DamageLog()
   ) {
     self.damage = damage
-    demuxer.dropsDamagedSound = damage.isTolerated
+    demuxer.dropsDamagedAudio = damage.isTolerated
     self.demuxer = demuxer
     self.track = track
     referenceURL = url
@@ -71,8 +71,8 @@ final class StoredSampleSource: SampleSource {
         damage.setFailure(AVError.reading(error))
         next = nil
       }
-      try damage.addLostSound(demuxer.lostSound - knownLoss, in: track.stream.codec.codecName)
-      knownLoss = demuxer.lostSound
+      try damage.addLostAudio(demuxer.lostAudio - knownLoss, in: track.stream.codec.codecName)
+      knownLoss = demuxer.lostAudio
       guard let packet = next else {
         atEnd = true
         continue

@@ -236,7 +236,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       switch mediaType {
       case .video:
         if let outputSettings { _ = try VideoEncodingSettings(outputSettings, hint: sourceFormatHint) }
-      case .audio: if let outputSettings { _ = try SoundEncodingSettings(outputSettings) }
+      case .audio: if let outputSettings { _ = try AudioEncodingSettings(outputSettings) }
       case .text, .subtitle, .metadata:
         guard outputSettings == nil else {
           throw AVError(
@@ -261,7 +261,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     if mediaType == .video {
       return (try? VideoEncodingSettings(outputSettings, hint: sourceFormatHint))?.encoderError
     }
-    return (try? SoundEncodingSettings(outputSettings))?.encoderError
+    return (try? AudioEncodingSettings(outputSettings))?.encoderError
   }
 
   /// Creates the track and the encoder when the writing starts.
@@ -310,7 +310,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
           segmentStart: writer.segmentStart, passes: passes, output: output)
         (encoder as? VideoInputEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
       } else {
-        encoder = AudioInputEncoder(try SoundEncodingSettings(outputSettings), output: output)
+        encoder = AudioInputEncoder(try AudioEncodingSettings(outputSettings), output: output)
       }
     }
     // All text tracks have the same format description.

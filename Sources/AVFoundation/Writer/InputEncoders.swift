@@ -126,7 +126,7 @@ final class VideoInputEncoder: InputEncoder, @unchecked Sendable {
 }
 
 /// The encoder settings that an input's audio output settings contain.
-struct SoundEncodingSettings: Sendable {
+struct AudioEncodingSettings: Sendable {
   var request: AudioEncoder.Request
 
   /// A source format that the settings can be applied to.
@@ -196,13 +196,13 @@ struct SoundEncodingSettings: Sendable {
 final class AudioInputEncoder: InputEncoder, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  private var settings: SoundEncodingSettings
+  private var settings: AudioEncodingSettings
   /// Used outside of `lock`. The writer asks for the format while it holds locks that the receiver
   /// of the samples needs, so that calling the receiver under `lock` could deadlock.
   private let output: OrderedOutput<CMSampleBuffer>
   private var encoder: AudioEncoder?
 
-  init(_ settings: SoundEncodingSettings, output: @escaping VideoInputSession.Output) {
+  init(_ settings: AudioEncodingSettings, output: @escaping VideoInputSession.Output) {
     self.settings = settings
     self.output = OrderedOutput { output(.success($0)) }
   }

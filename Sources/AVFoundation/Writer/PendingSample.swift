@@ -51,12 +51,12 @@ extension PendingSample {
     }
     let count = CMSampleBufferGetNumSamples(buffer)
     guard count > 0 else { return [] }
-    let isSound =
+    let isAudio =
       CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaType) == kCMMediaType_Audio
     let isUncompressed =
       CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaSubType)
       == kAudioFormatLinearPCM
-    if isSound, isUncompressed {
+    if isAudio, isUncompressed {
       // All frames of the buffer are written as one packet.
       let size = CMBlockBufferGetDataLength(block)
       guard block.canBeCopied(size) else { throw notThere }

@@ -65,9 +65,9 @@ final class TrackAssembly: @unchecked Sendable {
     guard let known = describe?() else { return false }
     format = known
     latestFormat = known
-    let sound = known.audioStreamBasicDescription
-    let rate = sound?.mSampleRate ?? 0
-    let packet = rate >= 1 ? Double(sound?.mFramesPerPacket ?? 0) / rate : 0
+    let audio = known.audioStreamBasicDescription
+    let rate = audio?.mSampleRate ?? 0
+    let packet = rate >= 1 ? Double(audio?.mFramesPerPacket ?? 0) / rate : 0
     timeScale =
       preferredTimeScale > 0
       ? preciseScale(preferredTimeScale, packet) : rate >= 1 ? CMTimeScale(clamping: rate) : 90_000

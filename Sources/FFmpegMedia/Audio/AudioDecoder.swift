@@ -77,7 +77,7 @@ package final class AudioDecoder {
   private var clock: Int64?
   /// The number of packets that could not be decoded.
   package private(set) var lostPackets = 0
-  private var hasDecodedSound = false
+  private var hasDecodedAudio = false
   /// Frames to be dropped, because according to the timestamps they overlap with earlier ones.
   private var surplus: Int64 = 0
   private var inputRate: Int32 = 0
@@ -109,7 +109,7 @@ package final class AudioDecoder {
   /// - Throws: `MediaFileError`.
   package convenience init(_ description: CMFormatDescription, format: Format) throws {
     try self.init(
-      CodecParameters.sound(description), timeBase: AVRational(num: 1, den: Int32(format.sampleRate)),
+      CodecParameters.audio(description), timeBase: AVRational(num: 1, den: Int32(format.sampleRate)),
       format: format)
   }
 
@@ -187,7 +187,7 @@ package final class AudioDecoder {
         continue
       }
       guard try takes(frame) else { continue }
-      hasDecodedSound = true
+      hasDecodedAudio = true
       converted = 0
       if let silence = follow(frame) {
         hasReturnedSamples = true
@@ -232,7 +232,7 @@ package final class AudioDecoder {
   /// Throws if nothing could be decoded in 100 packets, or if memory runs out.
   private func countDamagedPacket(_ error: MediaFileError) throws {
     lostPackets += 1
-    guard error.kind != .outOfMemory, hasDecodedSound || lostPackets < 100 else { throw error }
+    guard error.kind != .outOfMemory, hasDecodedAudio || lostPackets < 100 else { throw error }
   }
 
   /// Sound follows its timestamps: gaps are filled with silence, and overlapping frames are
@@ -320,10 +320,10 @@ package final class AudioDecoder {
     // mixes nothing between two equal layouts.
     var source = Int(inputChannels) == format.channels ? target : fields.ch_layout
     if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
-    resampler = try SoundResampler.make(
+    resampler = try AudioResampler.make(
       from: ResamplerFormat(format: AVSampleFormat(inputFormat), rate: inputRate, layout: source),
       to: ResamplerFormat(format: sampleFormat, rate: Int32(format.sampleRate), layout: target),
-      SoundResampler.Options(filterSize: format.filterSize, channelMap: map(Int(inputChannels))))
+      AudioResampler.Options(filterSize: format.filterSize, channelMap: map(Int(inputChannels))))
   }
 
   /// The channel map, unless it refers to channels that the source does not have.

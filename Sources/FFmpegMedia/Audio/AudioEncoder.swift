@@ -24,7 +24,7 @@ package final class AudioEncoder {
     /// The format of PCM; nil: sound is encoded with `codec`.
     package var pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)?
     /// The codec; used if `pcm` is nil.
-    package var codec = SoundCodec.aac
+    package var codec = AudioCodec.aac
     /// Frames at 48 kHz in a packet of Opus; nil: 960.
     package var framesPerPacket: Int?
     /// For each channel of the result, the channel of the source, from 0, or -1 for silence; nil:
@@ -227,11 +227,11 @@ package final class AudioEncoder {
     let count = Int32(clamping: source.mChannelsPerFrame)
     var from = AVChannelLayout()
     if count == channels { from = context.pointee.ch_layout } else { av_channel_layout_default(&from, count) }
-    let made = try SoundResampler.make(
+    let made = try AudioResampler.make(
       from: ResamplerFormat(format: layout.format, rate: Int32(clamping: source.mSampleRate), layout: from),
       to: ResamplerFormat(
         format: context.pointee.sample_fmt, rate: sampleRate, layout: context.pointee.ch_layout),
-      SoundResampler.Options(
+      AudioResampler.Options(
         filterSize: request.filterSize, channelMap: request.channelMap, isNormalized: request.isNormalized))
     swr_free(&resampler)
     resampler = made

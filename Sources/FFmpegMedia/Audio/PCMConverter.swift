@@ -31,7 +31,7 @@ package final class PCMConverter {
   private let sourceRate: Int
   private let targetRate: Int
   private let ends: (ResamplerFormat, ResamplerFormat)
-  private let options: SoundResampler.Options
+  private let options: AudioResampler.Options
   private var resampler: OpaquePointer?
 
   /// Half the length of the resampling filter, in frames of the source: a frame depends on this
@@ -55,7 +55,7 @@ package final class PCMConverter {
     (sourceChannels, targetChannels) = (Int(from.layout.nb_channels), Int(to.layout.nb_channels))
     (sourceRate, targetRate) = (Int(from.rate), Int(to.rate))
     ends = (from, to)
-    self.options = SoundResampler.Options(
+    self.options = AudioResampler.Options(
       filterSize: options.filterSize, channelMap: options.channelMap, isNormalized: true,
       isDithered: options.isDithered && !targetLayout.isFloat)
     // For a lower rate, the filter is longer by the ratio of the rates.
@@ -63,7 +63,7 @@ package final class PCMConverter {
     latency =
       sourceRate == targetRate
       ? 0 : Int((half * max(1, Double(sourceRate) / Double(targetRate))).rounded(.up))
-    resampler = try SoundResampler.make(from: from, to: to, self.options)
+    resampler = try AudioResampler.make(from: from, to: to, self.options)
   }
 
   deinit { swr_free(&resampler) }
@@ -86,7 +86,7 @@ package final class PCMConverter {
   /// - Throws: `MediaFileError` if no new resampler can be made.
   package func reset() throws {
     swr_free(&resampler)
-    resampler = try SoundResampler.make(from: ends.0, to: ends.1, options)
+    resampler = try AudioResampler.make(from: ends.0, to: ends.1, options)
   }
 
   /// Converts frames. The last ones are held until those that follow are known.

@@ -183,10 +183,10 @@ extension Demuxer {
       let stream = streams[packet.streamIndex]
       // No decoder can make up for missing sound, and not every player reads a file that holds
       // damaged packets.
-      if dropsDamagedSound, stream.codec.codecID == AV_CODEC_ID_AAC,
+      if dropsDamagedAudio, stream.codec.codecID == AV_CODEC_ID_AAC,
         packet.isCorrupt || hasADTS && stream.isBrokenADTS(packet)
       {
-        lostSound += 1
+        lostAudio += 1
         continue
       }
       // libavformat marks packets of a transport stream as corrupt where its continuity counters

@@ -63,11 +63,11 @@ package final class Demuxer: @unchecked Sendable {
   var failure: (any Error)?
   var readers: [Int: PictureOrderReader] = [:]
   var isAtEnd = false
-  /// Whether AAC packets that are damaged are left out and counted in `lostSound`. To be set before
+  /// Whether AAC packets that are damaged are left out and counted in `lostAudio`. To be set before
   /// anything is read.
-  package var dropsDamagedSound = false
+  package var dropsDamagedAudio = false
   /// The number of damaged AAC packets that were left out.
-  package internal(set) var lostSound = 0
+  package internal(set) var lostAudio = 0
   /// Whether a discontinuity of the timestamps has been found, also before the last seek.
   var isBroken = false
   var selected: Set<Int>

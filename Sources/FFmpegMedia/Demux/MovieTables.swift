@@ -152,7 +152,7 @@ struct MovieTables {
   private struct Track {
     var number: Int32?
     /// Whether the track is of sound (`hdlr`); nil if there is no handler.
-    var isSound: Bool?
+    var isAudio: Bool?
     /// Number of samples.
     var count: Int64 = 0
     /// Samples of a common size (`stsz`), for which the table has no entries.
@@ -263,8 +263,8 @@ struct MovieTables {
     case "mdhd": track.scale = max(1, number(number(0, count: 1) == 1 ? 20 : 12))
     case "hdlr":
       let kind = bytes.read(start + 8, 4).map { String(decoding: $0, as: UTF8.self) }
-      if kind == "soun" { track.isSound = track.isSound ?? true }
-      if kind == "vide" { track.isSound = false }
+      if kind == "soun" { track.isAudio = track.isAudio ?? true }
+      if kind == "vide" { track.isAudio = false }
     case "stsz":
       // If each sample has its own size, the table has no more samples than entries.
       let count = number(4) > 0 ? number(8) : min(number(8), max(0, end - start - 12) / 4)
@@ -325,7 +325,7 @@ struct MovieTables {
 
   /// Adds the samples of a complete track.
   private mutating func add(_ track: Track) {
-    let isGrouped = track.isSound ?? false && track.lastOneUnit
+    let isGrouped = track.isAudio ?? false && track.lastOneUnit
     let count = isGrouped ? groups(track) : track.count
     let unlisted = isGrouped ? max(0, count - track.chunksWithOffset) : min(track.unlistedCount, count)
     addUnlisted(unlisted)

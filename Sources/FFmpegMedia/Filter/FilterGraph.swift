@@ -12,7 +12,7 @@ package final class FilterGraph {
   private let source: UnsafeMutablePointer<AVFilterContext>
   private let sink: UnsafeMutablePointer<AVFilterContext>
   private let description: String
-  private let isSound: Bool
+  private let isAudio: Bool
   private(set) var isEnded = false
 
   /// Whether libavfilter is installed and was built with a filter.
@@ -39,7 +39,7 @@ package final class FilterGraph {
     LibavLog.takeOver()
     self.library = library
     self.description = description
-    isSound = frame.pointee.width == 0
+    isAudio = frame.pointee.width == 0
     var graph = library.avfilter_graph_alloc()
     var isMade = false
     defer { if !isMade { library.avfilter_graph_free(&graph) } }
@@ -47,9 +47,9 @@ package final class FilterGraph {
     graph.pointee.nb_threads = Int32(clamping: max(1, threads))
     guard
       let source = library.avfilter_graph_alloc_filter(
-        graph, library.avfilter_get_by_name(isSound ? "abuffer" : "buffer"), "in"),
+        graph, library.avfilter_get_by_name(isAudio ? "abuffer" : "buffer"), "in"),
       let sink = library.avfilter_graph_alloc_filter(
-        graph, library.avfilter_get_by_name(isSound ? "abuffersink" : "buffersink"), "out")
+        graph, library.avfilter_get_by_name(isAudio ? "abuffersink" : "buffersink"), "out")
     else { throw MediaFileError(.outOfMemory, "no memory for a filter") }
     (self.source, self.sink) = (source, sink)
     let (code, messages) = LibavLog.collect { () -> Int32 in

@@ -119,7 +119,7 @@ final class NetworkSource {
       let match = made.streams.first { other in
         other.kind == stream.kind && result[other.index] == nil
           && other.codec.codecID == stream.codec.codecID && other.isAnnexB == stream.isAnnexB
-          && (stream.kind == .video || other.sounds(like: stream))
+          && (stream.kind == .video || other.hasSameAudioFormat(as: stream))
       }
       guard let match else { return nil }
       result[match.index] = stream.index
@@ -149,7 +149,7 @@ final class NetworkSource {
 
 extension MediaStream {
   /// Whether sound has the same layout and configuration, so that it can be the same track's.
-  fileprivate func sounds(like other: MediaStream) -> Bool {
+  fileprivate func hasSameAudioFormat(as other: MediaStream) -> Bool {
     let (own, theirs) = (codec.pointer.pointee, other.codec.pointer.pointee)
     return own.sample_rate == theirs.sample_rate
       && own.ch_layout.nb_channels == theirs.ch_layout.nb_channels && codec.extradata == other.codec.extradata
@@ -179,7 +179,7 @@ extension Demuxer {
     } catch {
       throw NetworkConnection.Failure(error: input.redacted(error), isOfSender: input.isListener)
     }
-    dropsDamagedSound = true
+    dropsDamagedAudio = true
   }
 
   /// Opens a network input, and begins to read it. A listener waits for a sender as long as that

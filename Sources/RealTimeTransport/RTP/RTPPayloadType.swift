@@ -11,6 +11,6 @@ public enum RTPPayloadType {
   public static let parity: UInt8 = 98
   /// Opus (RFC 7587), whose synchronisation source is the media's plus 3, and its packets that are
   /// sent again, with the media's source plus 4.
-  public static let sound: UInt8 = 99
-  public static let soundRetransmission: UInt8 = 100
+  public static let audio: UInt8 = 99
+  public static let audioRetransmission: UInt8 = 100
 }

@@ -84,7 +84,7 @@ public struct Greeting: Equatable, Sendable {
   /// Whether repair packets (forward error correction) may come.
   public var protects = false
   /// Whether sound may come beside the pictures.
-  public var hasSound = false
+  public var hasAudio = false
   /// The codec of the pictures.
   public var codec = VideoCodec.h264
   public var frameRate = 30.0
@@ -115,7 +115,7 @@ public struct Greeting: Equatable, Sendable {
     var result = Self.magic
     result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
     result.append(
-      (retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasSound ? 8 : 0)
+      (retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasAudio ? 8 : 0)
         | (codec == .hevc ? 16 : 0))
     result += nonce.bytes
     result.append64(clock)
@@ -151,7 +151,7 @@ public struct Greeting: Equatable, Sendable {
     recovery = RecoveryMode.allCases[Int(mode)]
     retransmits = flags & 1 != 0
     protects = flags & 4 != 0
-    hasSound = flags & 8 != 0
+    hasAudio = flags & 8 != 0
     codec = flags & 16 != 0 ? .hevc : .h264
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil

@@ -42,7 +42,7 @@ public struct ReceiverSession {
   private let secret: (any SharedSecret)?
   private var protection: (any PacketProtection)?
   private var media: MediaReceiver?
-  private var sound: SoundReceiver?
+  private var audio: AudioReceiver?
   private var arrivals = ArrivalRecorder(sources: [])
   private var nextFeedback = Double.infinity
   private var lastFeedback = -Double.infinity
@@ -87,8 +87,8 @@ public struct ReceiverSession {
   public var counts: MediaReceiver.Counts { media?.counts ?? .init() }
   public var malformedCount: Int { media?.malformedCount ?? 0 }
   /// Whether the sender has announced sound; false before the session.
-  public var hasSound: Bool { sound != nil }
-  public var soundCounts: SoundReceiver.Counts { sound?.counts ?? .init() }
+  public var hasAudio: Bool { audio != nil }
+  public var audioCounts: AudioReceiver.Counts { audio?.counts ?? .init() }
   /// The frame rate that the sender has announced.
   public var frameRate: Double? { greeting?.frameRate }
   /// The round trip in seconds that the sender has measured; nil before that.
@@ -100,7 +100,7 @@ public struct ReceiverSession {
     if let goodbye { return goodbye.next }
     return min(
       nextReport, nextFeedback, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
-      sound?.deadline ?? .infinity, lastHeard + SenderSession.silenceTime)
+      audio?.deadline ?? .infinity, lastHeard + SenderSession.silenceTime)
   }
 
   /// Removes and returns the datagrams to send, in order.
@@ -118,8 +118,8 @@ public struct ReceiverSession {
 
   /// Computes when a sample of the sound was taken, on this end's clock; nil before that is known.
   /// - Parameter timestamp: The RTP time stamp.
-  public func soundCaptureTime(of timestamp: UInt32) -> Double? {
-    guard let offset = greeting?.clockOffset, let time = sound?.captureTime(of: timestamp) else { return nil }
+  public func audioCaptureTime(of timestamp: UInt32) -> Double? {
+    guard let offset = greeting?.clockOffset, let time = audio?.captureTime(of: timestamp) else { return nil }
     return configuration.clock.time(ofNTP: time) + offset
   }
 
@@ -134,10 +134,10 @@ public struct ReceiverSession {
 
   /// The sender's NTP time when a sample of the sound was taken; nil before its first report.
   /// - Parameter timestamp: The RTP time stamp.
-  public func senderSoundTime(of timestamp: UInt32) -> UInt64? { sound?.captureTime(of: timestamp) }
+  public func senderAudioTime(of timestamp: UInt32) -> UInt64? { audio?.captureTime(of: timestamp) }
 
   /// Removes and returns the packets of sound that came, in order.
-  public mutating func takeSound() -> [SoundReceiver.Packet] { sound?.takePackets() ?? [] }
+  public mutating func takeAudio() -> [AudioReceiver.Packet] { audio?.takePackets() ?? [] }
 
   /// Processes a datagram from any address that may greet; send the answer to where it came from. A
   /// sender's first greeting is only answered: the session begins with a greeting that returns this
@@ -189,16 +189,16 @@ public struct ReceiverSession {
       settings.reorders = configuration.reorders
       settings.name = configuration.name
       media = MediaReceiver(settings, source: configuration.source, media: greeting.source)
-      if greeting.hasSound {
-        var settings = SoundReceiver.Configuration(
-          source: configuration.source, payloadTypes: [RTPPayloadType.sound])
-        settings.repairTypes = [RTPPayloadType.soundRetransmission]
+      if greeting.hasAudio {
+        var settings = AudioReceiver.Configuration(
+          source: configuration.source, payloadTypes: [RTPPayloadType.audio])
+        settings.repairTypes = [RTPPayloadType.audioRetransmission]
         settings.media = greeting.source &+ 3
         settings.retransmits = greeting.retransmits
         settings.name = configuration.name
-        sound = SoundReceiver(settings)
+        audio = AudioReceiver(settings)
       }
-      arrivals = ArrivalRecorder(sources: (0..<(greeting.hasSound ? 5 : 3)).map { greeting.source &+ $0 })
+      arrivals = ArrivalRecorder(sources: (0..<(greeting.hasAudio ? 5 : 3)).map { greeting.source &+ $0 })
       nextReport = time + Self.reportInterval
       state = .open
     }
@@ -207,7 +207,7 @@ public struct ReceiverSession {
     lastHeard = max(lastHeard, time)
     if greeting.clockOffset != nil {
       media?.note(roundTrip: greeting.roundTrip)
-      sound?.note(roundTrip: greeting.roundTrip)
+      audio?.note(roundTrip: greeting.roundTrip)
     }
     self.greeting = greeting
     return true
@@ -229,8 +229,8 @@ public struct ReceiverSession {
       return
     }
     if kind == .media {
-      let isSound = sound?.receive(plain, at: time) == true
-      guard try isSound || media?.receive(plain, at: time, decode: decode) == true else {
+      let isAudio = audio?.receive(plain, at: time) == true
+      guard try isAudio || media?.receive(plain, at: time, decode: decode) == true else {
         refused += 1
         return
       }
@@ -243,7 +243,7 @@ public struct ReceiverSession {
       sendLossFeedback(at: time)
     } else {
       guard let parsed = RTCPPacket.parse(plain), let greeting,
-        case let own = [greeting.source] + (sound.map { _ in [greeting.source &+ 3] } ?? []),
+        case let own = [greeting.source] + (audio.map { _ in [greeting.source &+ 3] } ?? []),
         case let packets = parsed.filter({ own.contains($0.origin) }), !packets.isEmpty
       else {
         refused += 1
@@ -293,7 +293,7 @@ public struct ReceiverSession {
 
   private mutating func receiveControl(_ packets: [RTCPPacket], size: Int, at time: Double) {
     media?.receiveControl(packets, at: time)
-    sound?.receiveControl(packets, at: time)
+    audio?.receiveControl(packets, at: time)
     // The sound's source says nothing of the session.
     for packet in packets where packet.origin == greeting?.source {
       switch packet {
@@ -339,8 +339,8 @@ public struct ReceiverSession {
     }
     if let deadline = media?.deadline, time >= deadline { try media?.release(at: time, decode: decode) }
     sendLossFeedback(at: time)
-    sound?.poll(at: time)
-    for packets in sound?.takeOutgoing() ?? [] { send(packets) }
+    audio?.poll(at: time)
+    for packets in audio?.takeOutgoing() ?? [] { send(packets) }
     if time >= nextFeedback {
       nextFeedback = .infinity
       lastFeedback = time

@@ -17,7 +17,7 @@ extension SenderSession {
     /// there.
     public var isOneWay = false
     /// Whether sound is sent beside the pictures; never to players.
-    public var hasSound = false
+    public var hasAudio = false
     /// The range of bit rates, in bits per second; the rate within it that the path carries is
     /// estimated.
     public var rates = CongestionController.Limits()

@@ -27,12 +27,12 @@ public struct SenderSession {
   private var sequencer = FrameSequencer()
   private var stream: MediaSender
   private var parity: ParitySender
-  private var sound: SoundSender?
+  private var audio: AudioSender?
   /// The bit rate of the last packets of sound, in bits per second; 0 while none are sent.
-  public private(set) var soundRate = 0.0
-  private var lastSound = -Double.infinity
+  public private(set) var audioRate = 0.0
+  private var lastAudio = -Double.infinity
   /// The time in seconds without a packet after which sound takes nothing of the rate.
-  private static let soundPause = 1.0
+  private static let audioPause = 1.0
   /// The limit that the receiver has set, in bits per second (RFC 5104, 4.2.1); nil for no limit.
   public private(set) var rateLimit: Double?
   private var repair: RepairSchedule
@@ -81,17 +81,17 @@ public struct SenderSession {
     repair = RepairSchedule(firstSequence: configuration.stream.firstSequence)
     began = time
     nextGreeting = time
-    if configuration.hasSound, !configuration.isOneWay {
-      var settings = SoundSender.Configuration(
-        source: configuration.source &+ 3, payloadType: RTPPayloadType.sound)
+    if configuration.hasAudio, !configuration.isOneWay {
+      var settings = AudioSender.Configuration(
+        source: configuration.source &+ 3, payloadType: RTPPayloadType.audio)
       settings.retransmits = configuration.stream.retransmits
       settings.repairSource = configuration.source &+ 4
-      settings.repairType = RTPPayloadType.soundRetransmission
+      settings.repairType = RTPPayloadType.audioRetransmission
       settings.clock = configuration.stream.clock
       settings.name = configuration.name
       settings.firstSequence = configuration.stream.firstSequence
       settings.timestampOffset = configuration.stream.timestampOffset
-      sound = SoundSender(settings)
+      audio = AudioSender(settings)
     }
     guard configuration.isOneWay else { return }
     state = .open
@@ -107,7 +107,7 @@ public struct SenderSession {
   /// retransmissions take less than that (``RepairBudget``).
   public var targetRate: Double {
     guard !configuration.isOneWay else { return configuration.rates.maximum * 0.95 }
-    return max(wholeRate * 0.95 - resentRate - soundRate, wholeRate / 2) / (1 + parity.load)
+    return max(wholeRate * 0.95 - resentRate - audioRate, wholeRate / 2) / (1 + parity.load)
   }
   /// The bit rate of media and repair together that the path carries and the receiver wants.
   private var wholeRate: Double { min(controller.targetRate, rateLimit ?? .infinity) }
@@ -139,7 +139,7 @@ public struct SenderSession {
     switch state {
     case .greeting, .open:
       min(
-        nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity, sound?.deadline ?? .infinity)
+        nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity, audio?.deadline ?? .infinity)
     case .refused, .silent, .closed: .infinity
     }
   }
@@ -180,9 +180,9 @@ public struct SenderSession {
       nextReport = time + Self.reportInterval
       if hasConsent(at: time) { sendControl(stream.report(at: time, name: configuration.name)) }
     }
-    if time - lastSound > Self.soundPause { soundRate = 0 }
-    sound?.poll(at: time)
-    sendSound(at: time)
+    if time - lastAudio > Self.audioPause { audioRate = 0 }
+    audio?.poll(at: time)
+    sendAudio(at: time)
   }
 
   /// Says goodbye; what was sent is still repaired. ``poll(at:)`` repeats the goodbye until the
@@ -211,7 +211,7 @@ public struct SenderSession {
     greeting.recovery = configuration.recovery
     greeting.retransmits = configuration.stream.retransmits
     greeting.protects = configuration.stream.protects
-    greeting.hasSound = sound != nil
+    greeting.hasAudio = audio != nil
     greeting.codec = configuration.stream.codec
     greeting.frameRate = configuration.frameRate
     greeting.clockOffset = clockOffset
@@ -284,8 +284,8 @@ public struct SenderSession {
     if let noticed { sendControl([.rateNotice(sender: configuration.source, limit: noticed)]) }
     sendAgain(packets, at: time)
     let pause = max(minPathRTT * 0.9, Self.minPause)
-    sound?.receive(packets, at: time, pause: pause)
-    sendSound(at: time)
+    audio?.receive(packets, at: time, pause: pause)
+    sendAudio(at: time)
   }
 
   /// Sends the packets that the receiver asks for again, within the budget.
@@ -445,22 +445,22 @@ public struct SenderSession {
   }
 
   /// The numbers of what was sent of the sound.
-  public var soundCounts: SoundSender.Counts { sound?.counts ?? .init() }
+  public var audioCounts: AudioSender.Counts { audio?.counts ?? .init() }
 
-  /// Sends a packet of sound (``SoundSender/send(_:position:samples:captured:at:)``).
-  public mutating func sendSound(
+  /// Sends a packet of sound (``AudioSender/send(_:position:samples:captured:at:)``).
+  public mutating func sendAudio(
     _ payload: [UInt8], position: Int64, samples: Int, captured: Double, at time: Double
   ) {
-    guard sound != nil, hasConsent(at: time), samples > 0 else { return }
-    sound?.send(payload, position: position, samples: samples, captured: captured, at: time)
-    let rate = Double(payload.count + 40) * 8 * SoundSender.rtpRate / Double(samples)
-    soundRate += (rate - soundRate) / 16
-    lastSound = time
-    sendSound(at: time)
+    guard audio != nil, hasConsent(at: time), samples > 0 else { return }
+    audio?.send(payload, position: position, samples: samples, captured: captured, at: time)
+    let rate = Double(payload.count + 40) * 8 * AudioSender.rtpRate / Double(samples)
+    audioRate += (rate - audioRate) / 16
+    lastAudio = time
+    sendAudio(at: time)
   }
 
-  private mutating func sendSound(at time: Double) {
-    for (packet, isControl) in sound?.takeOutgoing() ?? [] where hasConsent(at: time) {
+  private mutating func sendAudio(at time: Double) {
+    for (packet, isControl) in audio?.takeOutgoing() ?? [] where hasConsent(at: time) {
       if !isControl {
         sent.add(packet, at: time)
         controller.noteSent(bits: packet.count * 8, at: time)

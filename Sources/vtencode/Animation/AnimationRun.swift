@@ -47,7 +47,7 @@ struct AnimationRun {
       ("--bitrate", options.bitrate != nil), ("--codec", options.codec != .avc1),
       ("--quality", options.quality != nil && format == .gif), ("--cbr", options.rate.cbr),
       ("--max-rate", options.rate.maxRate != nil), ("--buffer-timing", options.rate.bufferTiming),
-      ("--target-size", request.targetSize != nil), ("--sound", request.sound != nil),
+      ("--target-size", request.targetSize != nil), ("--sound", request.audio != nil),
       ("--multi-pass", (request.passes ?? 1) > 1),
       ("--rendition", !request.renditions.isEmpty), ("--encoder", encoding.encoder != nil),
       ("--preset", encoding.preset != nil), ("--profile", encoding.profile != nil),
@@ -59,8 +59,8 @@ struct AnimationRun {
       ("--threads", encoding.threads != nil), ("--pixel-format", options.picture.pixelFormat != nil),
       ("--no-deinterlace", options.picture.noDeinterlace), ("--psnr", options.reports.psnr),
       ("--verbose", options.reports.verbose),
-      ("--audio", [.aac, .copy].contains(options.sound.audio)),
-      ("--audio-bitrate", options.sound.audioBitrate != nil),
+      ("--audio", [.aac, .copy].contains(options.audio.audio)),
+      ("--audio-bitrate", options.audio.audioBitrate != nil),
       ("--volume", request.changes.volume != nil), ("--audio-track", request.changes.audioTrack != nil),
     ]
     return given.first(where: \.1)?.0
@@ -209,7 +209,7 @@ struct AnimationRun {
     try Console.print(
       "picture \(format == .gif ? "GIF" : "WebP"), \(fit.width)x\(fit.height), "
         + "\(Wording.plural(result.frames, "frame")), \(Wording.fixed(seconds, 2)) s"
-        + (source.sounds.isEmpty ? "" : ", without the movie's sound") + "\n"
+        + (source.audioTracks.isEmpty ? "" : ", without the movie's sound") + "\n"
         + "file    \(result.path), \(Wording.bytes(result.bytes))\n")
     if result.wasInterrupted {
       throw Failure(

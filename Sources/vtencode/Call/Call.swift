@@ -34,7 +34,7 @@ struct Call: AsyncParsableCommand {
     let source = try await MovieSource.open(options.movie, streamFrameRate: nil).upright()
     let plan = try CallPlan(options, source: source)
     let isQuiet = !Console.standardErrorIsTerminal
-    if !isQuiet, !source.sounds.isEmpty {
+    if !isQuiet, !source.audioTracks.isEmpty {
       Console.note("vtencode: the simulated call is of pictures alone, so the sound is left out")
     }
     let (record, damage) = try await onThread("call") {

@@ -9,14 +9,14 @@
 /// device and the system; they are compensated by resampling by at most 0.1 %, which is inaudible.
 struct CaptureClock {
   /// A difference from which on sound was lost, in frames: 0.1 s.
-  static let gap = SoundFormat.rate / 10
+  static let gap = PCMFormat.rate / 10
   /// Sound that comes earlier by this is not paced by a clock, as that of a file: 0.5 s.
-  static let lead = SoundFormat.rate / 2
+  static let lead = PCMFormat.rate / 2
   /// The drift at which the sound begins to be stretched, and the one at which that ends: 10 and
   /// 2 ms.
-  static let drift = (begin: SoundFormat.rate / 100, end: SoundFormat.rate / 500)
+  static let drift = (begin: PCMFormat.rate / 100, end: PCMFormat.rate / 500)
   /// The time constant of the measured drift, in frames: 4 s.
-  private static let smoothing = 4 * SoundFormat.rate
+  private static let smoothing = 4 * PCMFormat.rate
 
   /// The place of the next frame, in frames; nil before the first one.
   private var next: Int64?

@@ -77,9 +77,9 @@ struct RunEvent: LastEvent {
     wallSeconds = report.wallSeconds
     runs = report.runs
     passes = report.passes
-    soundTracksCopied = report.written.sound.copied
-    soundTracksEncoded = report.written.sound.encoded
-    notices = report.plan.notices + report.written.sound.mixedDown + report.written.sound.leftOut
+    soundTracksCopied = report.written.audio.copied
+    soundTracksEncoded = report.written.audio.encoded
+    notices = report.plan.notices + report.written.audio.mixedDown + report.written.audio.leftOut
     if let quality = report.quality, quality.luma.isFinite { psnrLuma = quality.luma }
     if let quality = report.quality, quality.all.isFinite { psnr = quality.all }
     self.isInterrupted = isInterrupted

@@ -105,12 +105,12 @@ struct ExportRun: Sendable {
 
   /// Whether the preset reads a track.
   private func isRead(_ track: AVAssetTrack) -> Bool {
-    let isSound = preset.name == AVAssetExportPresetAppleM4A
+    let isAudio = preset.name == AVAssetExportPresetAppleM4A
     return switch track.mediaType {
     case .audio: true
-    case .video: !isSound
+    case .video: !isAudio
     // Text and metadata tracks are copied by Passthrough only.
-    default: !isSound && preset.codec == nil
+    default: !isAudio && preset.codec == nil
     }
   }
 
@@ -129,10 +129,10 @@ struct ExportRun: Sendable {
   private func fileType(of path: String) throws -> AVFileType {
     let ending = (path as NSString).pathExtension.lowercased()
     let types: [String: AVFileType] = ["mov": .mov, "qt": .mov, "mp4": .mp4, "m4v": .m4v, "m4a": .m4a]
-    let isSound = preset.name == AVAssetExportPresetAppleM4A
-    guard let type = types[ending], isSound == (type == .m4a) else {
+    let isAudio = preset.name == AVAssetExportPresetAppleM4A
+    guard let type = types[ending], isAudio == (type == .m4a) else {
       throw Failure(
-        "the preset \(preset.text) writes \(isSound ? ".m4a" : ".mov, .mp4, .m4v, .mkv, .ts or .flv"); end the name of --out in that",
+        "the preset \(preset.text) writes \(isAudio ? ".m4a" : ".mov, .mp4, .m4v, .mkv, .ts or .flv"); end the name of --out in that",
         status: 64)
     }
     return type

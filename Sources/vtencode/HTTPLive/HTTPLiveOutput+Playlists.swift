@@ -9,14 +9,14 @@ extension HTTPLiveOutput {
   /// that the encoder is allowed.
   func peak(_ stream: SegmentStream, isWhole: Bool) -> Double {
     guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else { return stream.rate.peak }
-    return max(stream.rate.peak, encoding.highestBitRate + stream.soundRate)
+    return max(stream.rate.peak, encoding.highestBitRate + stream.audioRate)
   }
 
   private func average(_ stream: SegmentStream, isWhole: Bool) -> Double {
     guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else {
       return stream.rate.average
     }
-    return max(stream.rate.average, Double(encoding.bitRate) + stream.soundRate)
+    return max(stream.rate.average, Double(encoding.bitRate) + stream.audioRate)
   }
 
   func multivariant(isWhole: Bool) -> MultivariantPlaylist {
@@ -24,9 +24,10 @@ extension HTTPLiveOutput {
     for (stream, writer) in zip(streams, writers) where stream.hasSegments {
       let (peak, average) = (peak(stream, isWhole: isWhole), average(stream, isWhole: isWhole))
       guard let encoding = stream.encoding, let picture = writer.formats.first else {
-        playlist.sounds.append(
-          MultivariantPlaylist.Sound(
-            stream, writer.formats.first, number: playlist.sounds.count + 1, peak: peak, average: average))
+        playlist.audioRenditions.append(
+          MultivariantPlaylist.AudioRendition(
+            stream, writer.formats.first, number: playlist.audioRenditions.count + 1, peak: peak,
+            average: average))
         continue
       }
       let size = CMVideoFormatDescriptionGetPresentationDimensions(
@@ -88,7 +89,7 @@ extension HTTPLiveOutput {
   }
 }
 
-extension MultivariantPlaylist.Sound {
+extension MultivariantPlaylist.AudioRendition {
   /// - Parameters:
   ///   - number: counted from 1; the first one is the default.
   ///   - peak: the peak segment bit rate in bits a second.

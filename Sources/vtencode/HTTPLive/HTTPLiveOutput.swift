@@ -43,7 +43,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   /// 31 bits.
   private static let firstTime = 1_577_836_800.0
   /// The assumed bit rate of copied sound until it is measured, in bits a second.
-  private static let usualSoundRate = 160_000.0
+  private static let defaultAudioRate = 160_000.0
 
   /// - Parameters:
   ///   - path: the path of the multivariant playlist.
@@ -56,7 +56,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   }
 
   let name = "HTTP Live Streaming"
-  let tracks: Set<OutputTrack.Kind> = [.video, .sound, .subtitles]
+  let tracks: Set<OutputTrack.Kind> = [.video, .audio, .subtitles]
   let beginsAtZero = true
   let backPressure = BackPressure.waits
   /// A segment of a live stream does not wait for the end of a text that is shown beyond its own.
@@ -64,8 +64,8 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   var isLive: Bool { plan.isLive }
   var outcomeOfInterruptedRun: String { isLive ? "the stream has ended" : "nothing was written" }
 
-  func plays(_ sound: CMFormatDescription) -> Bool {
-    CodecString.of(sound) != nil && !CodecString.lacksConfiguration(sound)
+  func plays(_ audio: CMFormatDescription) -> Bool {
+    CodecString.of(audio) != nil && !CodecString.lacksConfiguration(audio)
   }
 
   // MARK: Steps of a run
@@ -84,14 +84,14 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     guard let files, CMTimeCompare(plan.length, .zero) > 0 else { return nil }
     if track.kind == .subtitles { return addText(track, files) }
     let isVideo = track.kind == .video
-    let hasOwnStream = isVideo || plan.separatesSound
+    let hasOwnStream = isVideo || plan.separatesAudio
     if !hasOwnStream, addedTracks.count > 1 { return nil }
     let index = hasOwnStream ? streams.count : 0
     if hasOwnStream {
       let pictures = streams.count { $0.kind == .video }
       guard !isVideo || encodings.indices.contains(pictures) else { return nil }
       makeStream(
-        name: isVideo ? names[pictures] : SegmentNames.sound(streams.count - pictures + 1), kind: track.kind,
+        name: isVideo ? names[pictures] : SegmentNames.audio(streams.count - pictures + 1), kind: track.kind,
         encoding: isVideo ? encodings[pictures] : nil, files)
       streams[index].languageCode = track.languageCode
     }
@@ -104,7 +104,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     }
     addedTracks.append(.media(stream: index, track: number))
     if !isVideo {
-      streams[index].soundRate += track.encoding.map { Double($0.bitRate) } ?? Self.usualSoundRate
+      streams[index].audioRate += track.encoding.map { Double($0.bitRate) } ?? Self.defaultAudioRate
     }
     return addedTracks.count - 1
   }

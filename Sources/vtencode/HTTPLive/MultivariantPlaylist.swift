@@ -4,7 +4,7 @@ import Foundation
 /// A multivariant playlist (RFC 8216bis, 4.4.6).
 struct MultivariantPlaylist: Sendable, Equatable {
   /// A rendition of the sound (4.4.6.1).
-  struct Sound: Sendable, Equatable {
+  struct AudioRendition: Sendable, Equatable {
     var suffix: String
     var name: String
     /// The language as a tag of BCP 47; nil if it is not known.
@@ -52,7 +52,7 @@ struct MultivariantPlaylist: Sendable, Equatable {
   }
 
   var variants: [Variant] = []
-  var sounds: [Sound] = []
+  var audioRenditions: [AudioRendition] = []
   var texts: [Text] = []
 
   private static let (group, textGroup) = ("sound", "text")
@@ -60,12 +60,12 @@ struct MultivariantPlaylist: Sendable, Equatable {
   /// - Parameter names: the names of the files.
   func text(_ names: SegmentNames) -> String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
-    for sound in sounds {
-      let language = sound.language.map { ",LANGUAGE=\"\($0)\"" } ?? ""
+    for audio in audioRenditions {
+      let language = audio.language.map { ",LANGUAGE=\"\($0)\"" } ?? ""
       lines.append(
-        "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"\(Self.group)\",NAME=\"\(sound.name)\"\(language),"
-          + "DEFAULT=\(sound.isDefault ? "YES" : "NO"),AUTOSELECT=YES,CHANNELS=\"\(sound.channels)\","
-          + "URI=\"\(names.file(sound.suffix))\"")
+        "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"\(Self.group)\",NAME=\"\(audio.name)\"\(language),"
+          + "DEFAULT=\(audio.isDefault ? "YES" : "NO"),AUTOSELECT=YES,CHANNELS=\"\(audio.channels)\","
+          + "URI=\"\(names.file(audio.suffix))\"")
     }
     for text in texts {
       let language = text.language.map { ",LANGUAGE=\"\($0)\"" } ?? ""
@@ -75,22 +75,22 @@ struct MultivariantPlaylist: Sendable, Equatable {
           + "DEFAULT=NO,AUTOSELECT=YES,FORCED=NO,URI=\"\(names.file(text.suffix))\"")
     }
     // A player combines a variant with any one rendition of each group.
-    let peak = (sounds.map(\.peakRate).max() ?? 0) + (texts.map(\.peakRate).max() ?? 0)
-    let average = (sounds.map(\.averageRate).max() ?? 0) + (texts.map(\.averageRate).max() ?? 0)
+    let peak = (audioRenditions.map(\.peakRate).max() ?? 0) + (texts.map(\.peakRate).max() ?? 0)
+    let average = (audioRenditions.map(\.averageRate).max() ?? 0) + (texts.map(\.averageRate).max() ?? 0)
     for variant in variants {
       var attributes = [
         "BANDWIDTH=\(Self.rate(variant.peakRate + peak))",
         "AVERAGE-BANDWIDTH=\(Self.rate(variant.averageRate + average))",
       ]
       var codecs: [String] = []
-      let all = variant.codecs + sounds.map(\.codec)
+      let all = variant.codecs + audioRenditions.map(\.codec)
       for case let codec? in all where !codecs.contains(codec) { codecs.append(codec) }
       // The list has every format of the variant, or is left out.
       if !all.contains(nil) { attributes.append("CODECS=\"\(codecs.joined(separator: ","))\"") }
       attributes.append("RESOLUTION=\(variant.width)x\(variant.height)")
       if variant.frameRate > 0 { attributes.append("FRAME-RATE=\(Wording.fixed(variant.frameRate, 3))") }
       if let range = variant.range { attributes.append("VIDEO-RANGE=\(range)") }
-      if !sounds.isEmpty { attributes.append("AUDIO=\"\(Self.group)\"") }
+      if !audioRenditions.isEmpty { attributes.append("AUDIO=\"\(Self.group)\"") }
       if !texts.isEmpty { attributes.append("SUBTITLES=\"\(Self.textGroup)\"") }
       lines.append("#EXT-X-STREAM-INF:" + attributes.joined(separator: ","))
       lines.append(names.file(variant.suffix))

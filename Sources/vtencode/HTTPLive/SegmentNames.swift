@@ -56,7 +56,7 @@ struct SegmentNames: Sendable, Equatable {
 
   /// The name of a rendition of the sound.
   /// - Parameter number: counted from 1.
-  static func sound(_ number: Int) -> String { number > 1 ? "sound-\(number)" : "sound" }
+  static func audio(_ number: Int) -> String { number > 1 ? "sound-\(number)" : "sound" }
 
   /// The name of a rendition of text.
   /// - Parameter number: counted from 1.
@@ -72,7 +72,7 @@ struct SegmentNames: Sendable, Equatable {
     if suffix == Self.manifest { return true }
     return suffix.wholeMatch(
       of:
-        /-([0-9]+p|sound|text)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.(mp4|vtt)|-[0-9]+(\.[0-9]+)?\.m4s)/
+        /-([0-9]+p|audio|text)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.(mp4|vtt)|-[0-9]+(\.[0-9]+)?\.m4s)/
     ) != nil
   }
 

@@ -173,7 +173,7 @@ struct SegmentOptions: ParsableArguments {
     if let window { plan.windowSize = window }
     plan.isSingleFile = singleFile
     plan.partLength = partLength.map(time)
-    plan.separatesSound = (rendition?.renditions.count ?? 1) > 1 || dash
+    plan.separatesAudio = (rendition?.renditions.count ?? 1) > 1 || dash
     plan.writesManifest = dash
     if let hlsKey, let hlsKeyUri { plan.key = SegmentKey(bytes: try Self.readKey(hlsKey), uri: hlsKeyUri) }
     return plan

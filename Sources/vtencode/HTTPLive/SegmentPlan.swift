@@ -24,7 +24,7 @@ struct SegmentPlan: Sendable, Equatable {
   /// The intended duration of a partial segment; nil for none.
   var partLength: CMTime?
   /// Whether sound has segments of its own, which all renditions of the pictures share.
-  var separatesSound = false
+  var separatesAudio = false
   /// Whether a DASH manifest is written beside the playlists.
   var writesManifest = false
   /// The key of the segments; nil leaves them in the clear.

@@ -13,7 +13,7 @@ final class SegmentStream {
   var languageCode: String?
   /// The bit rate of the sound among its tracks, as far as it is known beforehand, in bits a
   /// second.
-  var soundRate = 0.0
+  var audioRate = 0.0
   private(set) var playlist: MediaPlaylist
   private(set) var rate: SegmentRate
   /// The rate of the key frames alone.

@@ -83,11 +83,11 @@ struct ChangeOptions: ParsableArguments {
   }
 
   func validate(with options: EncodingOptions) throws {
-    let isSilent = options.sound.noAudio || options.sound.audio == .none
+    let isSilent = options.audio.noAudio || options.audio.audio == .none
     if isSilent, let name = volume != nil ? "--volume" : audioTrack != nil ? "--audio-track" : nil {
       throw ValidationError("\(name) cannot be combined with --no-audio or --audio none.")
     }
-    if volume != nil, options.sound.audio == .copy {
+    if volume != nil, options.audio.audio == .copy {
       throw ValidationError("--volume changes the sound, and --audio copy does not; give one of them.")
     }
     if let what = options.streamDescription,

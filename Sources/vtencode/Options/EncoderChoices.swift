@@ -172,7 +172,7 @@ enum Deinterlacing: String, CaseIterable, ExpressibleByArgument, Sendable {
 }
 
 /// How the sound is written.
-enum SoundChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
+enum AudioChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// Copies a track where the output's container is known to hold its format, and encodes it as AAC
   /// otherwise.
   case auto

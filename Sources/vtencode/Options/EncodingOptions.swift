@@ -84,7 +84,7 @@ struct EncodingOptions: ParsableArguments {
 
   @OptionGroup(title: "Encoder", visibility: .helpAll) var encoding: EncoderOptions
 
-  @OptionGroup(title: "Sound and text", visibility: .helpAll) var sound: SoundOptions
+  @OptionGroup(title: "Sound and text", visibility: .helpAll) var audio: AudioOptions
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var formatOption: StreamFormatOption
 
@@ -189,11 +189,11 @@ struct EncodingOptions: ParsableArguments {
         "--no-faststart has an effect on .mov, .mp4 and .m4v files only; omit it.")
     }
     guard let what = streamDescription else { return }
-    if sound.audio == .copy || sound.audio == .aac {
+    if audio.audio == .copy || audio.audio == .aac {
       throw ValidationError(
         "\(what) cannot contain audio; omit --audio, or use a .mov or .mp4 file for --out.")
     }
-    if sound.audioBitrate != nil {
+    if audio.audioBitrate != nil {
       throw ValidationError(
         "\(what) holds no sound; leave --audio-bitrate out, or name --out .mov or .mp4.")
     }

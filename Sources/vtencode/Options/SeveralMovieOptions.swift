@@ -29,7 +29,7 @@ struct SeveralMovieOptions: ParsableArguments {
     if join, further.isEmpty {
       throw ValidationError("--join needs at least two movies; give another one, or leave it out.")
     }
-    if join, options.sound.audio == .copy {
+    if join, options.audio.audio == .copy {
       throw ValidationError("--join encodes the sound, and --audio copy does not; give one of them.")
     }
     guard !further.isEmpty, !join else { return }

@@ -40,12 +40,12 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
 
   var name: String { path.map { "a .\(($0 as NSString).pathExtension) file" } ?? container.name }
   var tracks: Set<OutputTrack.Kind> {
-    [.matroska, .webm].contains(container) ? [.video, .sound, .chapters] : [.video, .sound]
+    [.matroska, .webm].contains(container) ? [.video, .audio, .chapters] : [.video, .audio]
   }
-  func plays(_ sound: CMFormatDescription) -> Bool {
+  func plays(_ audio: CMFormatDescription) -> Bool {
     // AAC of a transport stream has its configuration in each packet, which the header of fragments
     // cannot take.
-    container.holds(sound) && !(container == .fragmentedMP4 && CodecString.lacksConfiguration(sound))
+    container.holds(audio) && !(container == .fragmentedMP4 && CodecString.lacksConfiguration(audio))
   }
   let isLive = false
   let beginsAtZero = true
@@ -62,7 +62,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   func add(_ track: OutputTrack) -> OutputTrack.ID? {
     // Chapters are no track of the container's.
     if track.kind == .chapters { return Self.chapterTrack }
-    if track.kind == .sound, encoders.count > 1, !container.holdsSeveralSounds { return nil }
+    if track.kind == .audio, encoders.count > 1, !container.holdsSeveralAudioTracks { return nil }
     guard let encoder = try? TrackEncoder(track), container.holds(encoder.format) else { return nil }
     encoders.append(encoder)
     let rate = encoder.format.audioStreamBasicDescription?.mSampleRate ?? 0

@@ -18,7 +18,7 @@ final class ElementaryStreamOutput: SampleOutput, @unchecked Sendable {
 
   var name: String { path.map { "a .\(($0 as NSString).pathExtension) file" } ?? "standard output" }
   let tracks: Set<OutputTrack.Kind> = [.video]
-  func plays(_ sound: CMFormatDescription) -> Bool { false }
+  func plays(_ audio: CMFormatDescription) -> Bool { false }
   let isLive = false
   let beginsAtZero = false
   let backPressure = BackPressure.waits

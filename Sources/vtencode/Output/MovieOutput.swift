@@ -34,7 +34,7 @@ final class MovieOutput: Output, @unchecked Sendable {
 
   var name: String { "a .\((path as NSString).pathExtension) file" }
   let tracks = Set(OutputTrack.Kind.allCases)
-  func plays(_ sound: CMFormatDescription) -> Bool { SoundTrackProperties.isPlayable(sound, in: type) }
+  func plays(_ audio: CMFormatDescription) -> Bool { AudioTrackProperties.isPlayable(audio, in: type) }
   let isLive = false
   // The writer makes an edit list for the beginning.
   let beginsAtZero = false
@@ -70,7 +70,7 @@ final class MovieOutput: Output, @unchecked Sendable {
 
   private static func input(for track: OutputTrack) -> AVAssetWriterInput {
     let types: [OutputTrack.Kind: AVMediaType] = [
-      .video: .video, .sound: .audio, .subtitles: .subtitle, .chapters: .text,
+      .video: .video, .audio: .audio, .subtitles: .subtitle, .chapters: .text,
     ]
     let settings = track.encoding.map { encoding -> [String: Any] in
       [

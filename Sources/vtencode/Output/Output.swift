@@ -18,7 +18,7 @@ protocol Output: AnyObject, Sendable {
   var tracks: Set<OutputTrack.Kind> { get }
   /// Whether readers of the output are known to play sound of this format. Sound of other formats
   /// is encoded, unless the user asks for a copy.
-  func plays(_ sound: CMFormatDescription) -> Bool
+  func plays(_ audio: CMFormatDescription) -> Bool
   /// Whether the output is read while it is written. Interrupting a run then ends the output
   /// regularly and leaves no incomplete file.
   var isLive: Bool { get }
@@ -88,7 +88,7 @@ enum BackPressure: Sendable, Equatable {
 struct OutputTrack: Sendable {
   enum Kind: Sendable, Hashable, CaseIterable {
     case video
-    case sound
+    case audio
     case subtitles
     /// The titles of chapters, which belong to the output's video track.
     case chapters
@@ -97,7 +97,7 @@ struct OutputTrack: Sendable {
   typealias ID = Int
 
   /// The parameters with which the output encodes PCM samples as AAC.
-  struct SoundEncoding: Sendable {
+  struct AudioEncoding: Sendable {
     /// The sample rate in hertz.
     var sampleRate: Double
     var channels: Int
@@ -109,7 +109,7 @@ struct OutputTrack: Sendable {
   /// The format of the samples; nil if it is not known beforehand.
   var format: CMFormatDescription?
   /// How sound is encoded; nil stores its samples as they are.
-  var encoding: SoundEncoding?
+  var encoding: AudioEncoding?
   /// The language by its code of ISO 639-2/T.
   var languageCode: String?
   /// Whether players use the track by default.
@@ -156,7 +156,7 @@ struct OutputFailure: Sendable {
 /// The output's part of the summary.
 struct OutputReport: Sendable {
   var fileBytes = 0
-  var sound = SoundReport()
+  var audio = AudioReport()
   var text = TextReport()
   /// The number of encoded pictures that were dropped because the output had no room for them.
   var leftOut = 0

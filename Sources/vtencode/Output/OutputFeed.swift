@@ -7,7 +7,7 @@ struct OutputFeed: Sendable {
   let output: any Output
   let source: MovieSource
   let plan: EncodingPlan
-  let synchronizer: SoundSynchronizer
+  let synchronizer: AudioSynchronizer
   let damage: DamageCollector
   /// Whether an interrupted run leaves no output.
   var isAllOrNothing = false
@@ -40,22 +40,23 @@ struct OutputFeed: Sendable {
       guard let first = try await onThread("first sample", { try rendition.pop() }) else { continue }
       further.append((try add(first), SingleElement(first), rendition))
     }
-    let sounds = try await SoundFeed(source: source, plan: plan, synchronizer: synchronizer).add(to: output)
+    let audioTracks = try await AudioFeed(source: source, plan: plan, synchronizer: synchronizer).add(
+      to: output)
     let texts = try await TextFeed(source: source, plan: plan, synchronizer: synchronizer).add(to: output)
     try output.start()
     let shift = output.beginsAtZero ? SampleShift(toZero: first) : nil
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         let waiting = SingleElement(first)
-        try await append(to: video, shift, whenFull: { synchronizer.wants(sound: $0) }) {
+        try await append(to: video, shift, whenFull: { synchronizer.wants(audio: $0) }) {
           try waiting.take() ?? samples.pop()
         }
       }
       for (id, first, samples) in further {
         group.addTask { try await append(to: id, shift) { try first.take() ?? samples.pop() } }
       }
-      for (id, sound) in sounds.tracks {
-        group.addTask { try await append(to: id, shift) { try sound.next() } }
+      for (id, audio) in audioTracks.tracks {
+        group.addTask { try await append(to: id, shift) { try audio.next() } }
       }
       for (id, text) in texts.tracks {
         group.addTask { try await append(to: id, shift) { try text.next() } }
@@ -78,15 +79,16 @@ struct OutputFeed: Sendable {
     let isPart = !isAllOrNothing && !output.isLive && isCut
     let result = try output.publish(isPart: isPart)
     var report = OutputReport(
-      fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
+      fileBytes: result.fileBytes, audio: audioTracks.report, text: texts.report,
+      leftOut: samples.droppedCount,
       path: result.path)
     (report.servers, report.others, report.failures) = (result.servers, result.others, result.failures)
-    for (_, sound) in sounds.tracks {
-      if let lost = sound.damage { damage.add(sound: lost) }
-      if let remark = sound.remark { report.sound.leftOut.append(remark) }
+    for (_, audio) in audioTracks.tracks {
+      if let lost = audio.damage { damage.add(audio: lost) }
+      if let remark = audio.remark { report.audio.leftOut.append(remark) }
     }
     for (_, text) in texts.tracks {
-      if let lost = text.damage { damage.add(sound: lost) }
+      if let lost = text.damage { damage.add(audio: lost) }
       if text.isChapters { report.text.chapters = text.written }
     }
     return report

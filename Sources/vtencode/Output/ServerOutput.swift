@@ -102,9 +102,9 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   }
 
   var name: String { address.description }
-  let tracks: Set<OutputTrack.Kind> = [.video, .sound]
+  let tracks: Set<OutputTrack.Kind> = [.video, .audio]
   private var carrier: StreamContainer { container ?? address.container }
-  func plays(_ sound: CMFormatDescription) -> Bool { carrier.holds(sound) }
+  func plays(_ audio: CMFormatDescription) -> Bool { carrier.holds(audio) }
   let isLive = true
   let beginsAtZero = true
   let backPressure = BackPressure.waits
@@ -113,7 +113,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   func open() {}
 
   func add(_ track: OutputTrack) -> OutputTrack.ID? {
-    if track.kind == .sound, encoders.count > 1, !carrier.holdsSeveralSounds { return nil }
+    if track.kind == .audio, encoders.count > 1, !carrier.holdsSeveralAudioTracks { return nil }
     guard let encoder = try? TrackEncoder(track), carrier.holds(encoder.format) else { return nil }
     encoders.append(encoder)
     return encoders.count - 1

@@ -26,8 +26,8 @@ final class SeveralOutputs: Output, @unchecked Sendable {
 
   var name: String { outputs.map(\.name).joined(separator: " and ") }
   var tracks: Set<OutputTrack.Kind> { outputs.reduce(into: []) { $0.formUnion($1.tracks) } }
-  func plays(_ sound: CMFormatDescription) -> Bool {
-    outputs.filter { $0.tracks.contains(.sound) }.allSatisfy { $0.plays(sound) }
+  func plays(_ audio: CMFormatDescription) -> Bool {
+    outputs.filter { $0.tracks.contains(.audio) }.allSatisfy { $0.plays(audio) }
   }
   var isLive: Bool { outputs.allSatisfy(\.isLive) }
   /// Each output gets the times that it needs.
@@ -70,7 +70,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
       if row[index] == nil, track.kind == .video {
         throw Failure("\(output.name) cannot hold this video; try .mov")
       }
-      if row[index] == nil, track.kind == .sound, showsFailures {
+      if row[index] == nil, track.kind == .audio, showsFailures {
         Console.note(
           "vtencode: \(output.name) cannot hold another sound track, or not this one; it is left out there")
       }

@@ -23,7 +23,7 @@ final class TrackEncoder {
     request.channels = encoding.channels
     request.bitRate = encoding.bitRate
     let channels = UInt32(encoding.channels)
-    // As `SoundTrack` decodes it.
+    // As `AudioTrack` decodes it.
     let source = AudioStreamBasicDescription(
       mSampleRate: encoding.sampleRate, mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagIsFloat | kAudioFormatFlagIsPacked, mBytesPerPacket: 4 * channels,

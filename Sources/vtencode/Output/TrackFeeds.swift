@@ -4,10 +4,10 @@ import Foundation
 
 /// Selects the sound tracks of a movie for an output, and decides whether each is copied or
 /// encoded.
-struct SoundFeed: Sendable {
+struct AudioFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
-  let synchronizer: SoundSynchronizer
+  let synchronizer: AudioSynchronizer
 
   /// Adds the sound tracks to the output.
   /// - Returns: the tracks, and the report on all of them.
@@ -15,24 +15,24 @@ struct SoundFeed: Sendable {
   ///   written.
   func add(
     to output: any Output
-  ) async throws -> (tracks: [(id: OutputTrack.ID, track: any SoundReading)], report: SoundReport) {
-    var tracks: [(id: OutputTrack.ID, track: any SoundReading)] = []
-    var report = SoundReport()
-    guard output.tracks.contains(.sound) else { return (tracks, report) }
+  ) async throws -> (tracks: [(id: OutputTrack.ID, track: any AudioReading)], report: AudioReport) {
+    var tracks: [(id: OutputTrack.ID, track: any AudioReading)] = []
+    var report = AudioReport()
+    guard output.tracks.contains(.audio) else { return (tracks, report) }
     if let captured = source.captured {
-      let sound = try CapturedSoundTrack(
+      let audio = try CapturedAudioTrack(
         captured, volume: source.volume, bitRate: plan.audioBitRate, synchronizer: synchronizer)
-      guard let id = try output.add(sound.track) else {
+      guard let id = try output.add(audio.track) else {
         throw Failure(
-          "the sound of '\(captured.sound.name)' cannot be encoded as AAC at this rate; give a lower "
+          "the sound of '\(captured.audio.name)' cannot be encoded as AAC at this rate; give a lower "
             + "--audio-bitrate")
       }
       (report.total, report.encoded) = (1, 1)
-      return ([(id, sound)], report)
+      return ([(id, audio)], report)
     }
-    report.total = source.sounds.count
+    report.total = source.audioTracks.count
     guard plan.audio != .none else { return (tracks, report) }
-    for properties in source.sounds {
+    for properties in source.audioTracks {
       if try await properties.isEncrypted(in: source.asset) {
         throw Failure(
           "sound track \(properties.number) of '\(source.name)' is encrypted, and its key is not available; leave "
@@ -41,11 +41,11 @@ struct SoundFeed: Sendable {
       let isPlayable = properties.format.map { output.plays($0) } ?? false
       let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable
       do {
-        let sound = try SoundTrack(
+        let audio = try AudioTrack(
           source, properties, encodes: encodes, bitRate: plan.audioBitRate, repetition: plan.repetition,
           synchronizer: synchronizer)
-        guard let id = try output.add(sound.track) else {
-          sound.cancel()
+        guard let id = try output.add(audio.track) else {
+          audio.cancel()
           if plan.audio == .auto, !tracks.isEmpty {
             report.leftOut.append(
               "track \(properties.number) (\(properties.codecName)) left out: \(output.name) does not hold it beside the "
@@ -59,9 +59,9 @@ struct SoundFeed: Sendable {
               : "\(output.name) cannot hold sound track \(properties.number) (\(properties.codecName)) as it is; "
                 + "encode it with --audio aac, or leave it out with --no-audio")
         }
-        tracks.append((id, sound))
+        tracks.append((id, audio))
         if encodes { report.encoded += 1 } else { report.copied += 1 }
-        if let encoding = sound.track.encoding, encoding.channels < properties.channels {
+        if let encoding = audio.track.encoding, encoding.channels < properties.channels {
           report.mixedDown.append(
             "\(properties.channels) channels of track \(properties.number) mixed down to \(encoding.channels)"
           )
@@ -82,7 +82,7 @@ struct SoundFeed: Sendable {
 struct TextFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
-  let synchronizer: SoundSynchronizer
+  let synchronizer: AudioSynchronizer
 
   /// Adds the text tracks to the output.
   /// - Returns: the tracks, and the report on all of them.

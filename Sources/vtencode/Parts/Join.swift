@@ -66,7 +66,7 @@ struct Joiner: Sendable {
   func join(into destination: Destination, began: Double) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
-    if let notice = plan.addSoundNotice(of: source, in: destination), progress == .auto {
+    if let notice = plan.addAudioNotice(of: source, in: destination), progress == .auto {
       Console.note("vtencode: \(notice)")
     }
     if !destination.hasTransform, let turn = PictureRotation(source.transform), progress == .auto {
@@ -80,7 +80,7 @@ struct Joiner: Sendable {
     let times = try await timeline()
     let output = destination.makeOutput(source: source, plan: plan, control: EncoderControl())
     let samples = OutputQueue(capacity: 256, backPressure: output.backPressure)
-    let synchronizer = SoundSynchronizer()
+    let synchronizer = AudioSynchronizer()
     let damage = DamageCollector()
     let counter = SampleCounter()
     let line = ProgressLine(total: file.frames, style: progress)
@@ -202,7 +202,7 @@ struct Joiner: Sendable {
   }
 
   private func hand(
-    _ times: Timeline, to samples: OutputQueue, synchronizer: SoundSynchronizer, _ outcome: String,
+    _ times: Timeline, to samples: OutputQueue, synchronizer: AudioSynchronizer, _ outcome: String,
     _ counted: (CMSampleBuffer) -> Void
   ) throws {
     do {

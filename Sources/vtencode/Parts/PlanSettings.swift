@@ -85,9 +85,9 @@ struct PlanSettings: Codable, Sendable {
     frameRate = options.picture.framesPerSecond
     frameLimit = options.picture.frames
     audio = plan.audio.rawValue
-    audioBitRate = options.sound.audioBitrate?.bitsPerSecond
+    audioBitRate = options.audio.audioBitrate?.bitsPerSecond
     faststart = !options.faststart.noFaststart
-    subtitles = options.sound.noSubtitles ? false : nil
+    subtitles = options.audio.noSubtitles ? false : nil
     upright = isUpright ? true : nil
   }
 

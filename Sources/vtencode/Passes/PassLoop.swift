@@ -25,7 +25,7 @@ final class PassLoop: @unchecked Sendable {
   }
 
   func run(
-    samples: OutputQueue, synchronizer: SoundSynchronizer, damage: DamageCollector, counter: SampleCounter
+    samples: OutputQueue, synchronizer: AudioSynchronizer, damage: DamageCollector, counter: SampleCounter
   ) throws {
     do {
       var plan = PassPlan(

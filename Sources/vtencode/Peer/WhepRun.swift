@@ -12,7 +12,7 @@ final class WhepRun: @unchecked Sendable {
     var stun: SocketAddress?
     var place: ReceivedFile.Place?
     var maxFrames = Int.max
-    var takesSound = true
+    var takesAudio = true
     var isQuiet = false
     var screen: LiveScreen.Kind?
     var snapshot: AuxiliaryFile?
@@ -27,7 +27,7 @@ final class WhepRun: @unchecked Sendable {
   private let inbox = DatagramInbox()
   private let output: ReceivedOutput
   private var receiver: VideoReceiver?
-  private var sound: SoundReceiver?
+  private var audio: AudioReceiver?
   private var line: LiveLine
   private var meter = RateMeter()
   private var screen: LiveScreen?
@@ -67,7 +67,7 @@ final class WhepRun: @unchecked Sendable {
     let profiles = [
       H264Profile(.high, level: 52), .init(.main, level: 52), .init(.constrainedBaseline, level: 52),
     ]
-    let audio = settings.takesSound ? [SoundNegotiation.media(.receiveOnly)] : []
+    let audio = settings.takesAudio ? [AudioNegotiation.media(.receiveOnly)] : []
     var offer = try PeerOffer(
       socket, server: server, stun: settings.stun,
       media: [VideoNegotiation.media(.receiveOnly, profiles: profiles)] + audio)
@@ -85,11 +85,11 @@ final class WhepRun: @unchecked Sendable {
     } catch {
       throw Failure("\(server.place) has answered, but \(error.text)")
     }
-    if settings.takesSound,
-      let configuration = SoundNegotiation.accept(receiving: description, source: random.next())
+    if settings.takesAudio,
+      let configuration = AudioNegotiation.accept(receiving: description, source: random.next())
     {
-      sound = SoundReceiver(configuration)
-      output.sound = try ReceivedSound()
+      audio = AudioReceiver(configuration)
+      output.audio = try ReceivedAudio()
       if screen?.isWindow == true { speaker = try LiveSpeaker() }
     }
     transport.setRemote(description)
@@ -111,7 +111,7 @@ final class WhepRun: @unchecked Sendable {
     while !Interrupt.shared.isRequested, !inbox.isClosed, !output.isFull, !hasLeft {
       let now = SessionTime.now
       let due = min(
-        transport.deadline(at: now), receiver?.deadline ?? .infinity, sound?.deadline ?? .infinity)
+        transport.deadline(at: now), receiver?.deadline ?? .infinity, audio?.deadline ?? .infinity)
       try step(transport, socket, until: min(due, now + 0.1))
       switch transport.state {
       case .connecting:
@@ -147,10 +147,10 @@ final class WhepRun: @unchecked Sendable {
         lastMedia = SessionTime.now
         // Feedback about the path is of all packets.
         try receiver?.receive(bytes, at: datagram.time, decode: decode)
-        sound?.receive(bytes, at: datagram.time)
+        audio?.receive(bytes, at: datagram.time)
       case .control(let packets):
         receiver?.receiveControl(packets, at: datagram.time)
-        sound?.receiveControl(packets, at: datagram.time)
+        audio?.receiveControl(packets, at: datagram.time)
         if receiver?.isGoodbye(packets) == true { hasLeft = true }
       case nil: break
       }
@@ -159,9 +159,9 @@ final class WhepRun: @unchecked Sendable {
     transport.poll(at: now)
     if let trip = transport.ice.roundTrip, receiver?.roundTrip != trip {
       receiver?.note(roundTrip: trip)
-      sound?.note(roundTrip: trip)
+      audio?.note(roundTrip: trip)
     }
-    try stepSound(transport, at: now)
+    try stepAudio(transport, at: now)
     if !output.isFull { try receiver?.poll(at: now, decode: decode) }
     for bytes in receiver?.takeOutgoing() ?? [] { transport.send(bytes, isControl: true, at: now) }
     flush(transport, socket)
@@ -172,18 +172,18 @@ final class WhepRun: @unchecked Sendable {
     }
   }
 
-  private func stepSound(_ transport: PeerTransport, at time: Double) throws {
-    guard sound != nil else { return }
-    sound?.poll(at: time)
-    for packets in sound?.takeOutgoing() ?? [] {
+  private func stepAudio(_ transport: PeerTransport, at time: Double) throws {
+    guard audio != nil else { return }
+    audio?.poll(at: time)
+    for packets in audio?.takeOutgoing() ?? [] {
       transport.send(RTCPPacket.compound(packets), isControl: true, at: time)
     }
-    let packets = sound?.takePackets() ?? []
+    let packets = audio?.takePackets() ?? []
     speaker?.play(packets)
     try output.take(packets) {
       receiver?.captureTime(of: $0)
-    } soundTime: {
-      sound?.captureTime(of: $0)
+    } audioTime: {
+      audio?.captureTime(of: $0)
     }
   }
 
@@ -256,11 +256,11 @@ final class WhepRun: @unchecked Sendable {
       "repair",
       "\(Wording.plural(counts.recoveredPackets, "packet")) came again; "
         + "\(Wording.plural(counts.requests, "request")) for a key frame")
-    if let heard = sound?.counts {
+    if let heard = audio?.counts {
       table.row(
         "sound",
-        SoundWording.received(
-          heard, isWritten: output.writesSound, isPlayed: speaker?.isPlaying == true))
+        AudioSummary.received(
+          heard, isWritten: output.writesAudio, isPlayed: speaker?.isPlaying == true))
       table.figure("soundPackets", heard.packets)
       table.figure("soundLost", heard.lostPackets)
     }

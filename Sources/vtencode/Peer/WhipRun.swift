@@ -13,15 +13,15 @@ final class WhipRun: @unchecked Sendable {
   private let options: SendOptions
   private let source: SendSource
   private var pictures: any CallPictures
-  private let sound: (any SendSound)?
+  private let audio: (any CallAudio)?
   private let client: SignallingClient
   private let stun: SocketAddress?
   private let rate: Int
   private let lock = Lock()
   private var transport: PeerTransport?
   private var sender: VideoSender?
-  private var soundSender: SoundSender?
-  private var pump: SoundPump?
+  private var audioSender: AudioSender?
+  private var pump: AudioPump?
   private var socket: DatagramSocket?
   private var line: LiveLine
   private var meter = RateMeter()
@@ -30,13 +30,13 @@ final class WhipRun: @unchecked Sendable {
   private var encoderBusy = 0.0
 
   init(
-    _ options: SendOptions, source: SendSource, pictures: any CallPictures, sound: (any SendSound)?,
+    _ options: SendOptions, source: SendSource, pictures: any CallPictures, audio: (any CallAudio)?,
     client: SignallingClient, stun: SocketAddress?
   ) {
     self.options = options
     self.source = source
     self.pictures = pictures
-    self.sound = sound
+    self.audio = audio
     self.client = client
     self.stun = stun
     rate =
@@ -67,9 +67,9 @@ final class WhipRun: @unchecked Sendable {
     let video = VideoNegotiation.media(
       .sendOnly, profiles: [.init(.high, level: level), .init(.constrainedBaseline, level: level)],
       source: ssrc, repairSource: ssrc &+ 1)
-    let audio = sound.map { _ in SoundNegotiation.media(.sendOnly, source: ssrc &+ 2) }
+    let audioMedia = audio.map { _ in AudioNegotiation.media(.sendOnly, source: ssrc &+ 2) }
     var offer = try PeerOffer(
-      socket, server: client.server, stun: stun, media: [video] + (audio.map { [$0] } ?? []))
+      socket, server: client.server, stun: stun, media: [video] + (audioMedia.map { [$0] } ?? []))
     lock.withLock { transport = offer.transport }
     socket.every(milliseconds: 5) { [weak self] in self?.poll() }
     _ = wait(for: 3) { offer.transport.ice.isGatheringComplete }
@@ -78,7 +78,7 @@ final class WhipRun: @unchecked Sendable {
     defer { client.delete(answer.session) }
     let (configuration, profile) = try accept(answer.text, offer)
     let encoder = try encoder(profile)
-    try openSound(answer.text, offer)
+    try openAudio(answer.text, offer)
     lock.withLock { sender = VideoSender(configuration) }
     guard wait(for: 15, { offer.transport.state != .connecting }) else {
       if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
@@ -93,20 +93,20 @@ final class WhipRun: @unchecked Sendable {
   }
 
   /// Prepares the sound, if the server takes it.
-  private func openSound(_ text: String, _ offer: PeerOffer) throws {
-    guard let sound else { return }
+  private func openAudio(_ text: String, _ offer: PeerOffer) throws {
+    guard let audio else { return }
     let answer = try PeerOffer.read(text, from: client.server)
-    guard var configuration = SoundNegotiation.accept(answer, sending: offer.description) else {
+    guard var configuration = AudioNegotiation.accept(answer, sending: offer.description) else {
       if !options.wire.progressOption.quiet {
         Console.note("\(client.server.place) takes no sound; the pictures are sent without it")
       }
       return
     }
     configuration.clock = SessionTime.clock
-    lock.withLock { soundSender = SoundSender(configuration) }
-    pump = try SoundPump(sound, maxRate: configuration.maxRate) { [weak self] packet, captured in
+    lock.withLock { audioSender = AudioSender(configuration) }
+    pump = try AudioPump(audio, maxRate: configuration.maxRate) { [weak self] packet, captured in
       self?.exchange { [weak self] in
-        self?.soundSender?.send(
+        self?.audioSender?.send(
           packet.bytes, position: packet.position, samples: packet.samples, captured: captured,
           at: SessionTime.now)
       }
@@ -211,7 +211,7 @@ final class WhipRun: @unchecked Sendable {
     exchange { [self] in
       if case .control(let packets)? = transport?.receive(bytes, from: address, at: time) {
         sender?.receive(packets, at: time)
-        soundSender?.receive(packets, at: time)
+        audioSender?.receive(packets, at: time)
       }
     }
   }
@@ -220,14 +220,14 @@ final class WhipRun: @unchecked Sendable {
     exchange { [self] in
       transport?.poll(at: SessionTime.now)
       sender?.poll(at: SessionTime.now)
-      soundSender?.poll(at: SessionTime.now)
+      audioSender?.poll(at: SessionTime.now)
     }
   }
 
   private func close() {
     pump?.stop()
     exchange { [self] in
-      soundSender?.sayGoodbye(at: SessionTime.now)
+      audioSender?.sayGoodbye(at: SessionTime.now)
       sender?.sayGoodbye(at: SessionTime.now)
     }
     exchange { [self] in transport?.close() }
@@ -238,7 +238,7 @@ final class WhipRun: @unchecked Sendable {
     let outlet = lock.withLock {
       work()
       guard let transport else { return socket }
-      for (bytes, isControl) in (sender?.takeOutgoing() ?? []) + (soundSender?.takeOutgoing() ?? []) {
+      for (bytes, isControl) in (sender?.takeOutgoing() ?? []) + (audioSender?.takeOutgoing() ?? []) {
         transport.send(bytes, isControl: isControl, at: SessionTime.now)
       }
       for (bytes, to) in transport.takeOutgoing() {
@@ -292,7 +292,7 @@ final class WhipRun: @unchecked Sendable {
     let (state, counts, trip, profile, heard) = lock.withLock {
       (
         transport?.state, sender?.counts ?? .init(), sender?.roundTrip, transport?.profile,
-        soundSender?.counts
+        audioSender?.counts
       )
     }
     var table = SummaryTable(
@@ -311,7 +311,7 @@ final class WhipRun: @unchecked Sendable {
       "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
         + "\(Wording.fixed(took, 1)) ms a frame to encode")
     if let heard {
-      table.row("sound", SoundWording.sent(heard, after: seconds, failure: pump?.failure))
+      table.row("sound", AudioSummary.sent(heard, after: seconds, failure: pump?.failure))
       table.figure("soundPackets", heard.packets)
       table.figure("soundBits", heard.bytes * 8)
     }

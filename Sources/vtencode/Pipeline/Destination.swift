@@ -69,7 +69,7 @@ struct Destination: Sendable {
   }
 
   /// Whether the output holds sound.
-  var holdsSound: Bool {
+  var holdsAudio: Bool {
     switch kind {
     case .movie, .container, .server, .segments: true
     case .elementaryStream, .standardOutput: false
@@ -77,12 +77,12 @@ struct Destination: Sendable {
   }
 
   /// Whether sound of a format can be stored and is known to play there.
-  func plays(_ sound: CMFormatDescription) -> Bool {
+  func plays(_ audio: CMFormatDescription) -> Bool {
     switch kind {
-    case .movie(let type): SoundTrackProperties.isPlayable(sound, in: type)
-    case .container(let container): container.holds(sound)
-    case .server(let address, let container): (container ?? address.container).holds(sound)
-    case .segments: CodecString.of(sound) != nil
+    case .movie(let type): AudioTrackProperties.isPlayable(audio, in: type)
+    case .container(let container): container.holds(audio)
+    case .server(let address, let container): (container ?? address.container).holds(audio)
+    case .segments: CodecString.of(audio) != nil
     case .elementaryStream, .standardOutput: false
     }
   }

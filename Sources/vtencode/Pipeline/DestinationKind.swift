@@ -124,7 +124,7 @@ extension Destination {
 
 extension StreamContainer {
   /// Whether the container holds more than one track of pictures and one of sound.
-  var holdsSeveralSounds: Bool { self != .flv && self != .rtsp }
+  var holdsSeveralAudioTracks: Bool { self != .flv && self != .rtsp }
 
   /// Whether the container holds pictures of a codec.
   func holds(_ codec: Codec) -> Bool {

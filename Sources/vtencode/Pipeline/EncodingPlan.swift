@@ -85,7 +85,7 @@ struct EncodingPlan: Sendable {
   /// The identifier of the only encoder to use; nil uses the usual one.
   var encoderID: String?
   var isPaced: Bool
-  var audio: SoundChoice
+  var audio: AudioChoice
   /// The bit rate of encoded sound, in bits a second.
   var audioBitRate: Int?
   var keepsSubtitles = true
@@ -199,9 +199,9 @@ struct EncodingPlan: Sendable {
     effort = options.encoding.effort.value
     encoderID = options.encoding.encoder
     frameLimit = options.picture.frames
-    audio = options.sound.noAudio ? .none : options.sound.audio
-    audioBitRate = options.sound.audioBitrate?.bitsPerSecond
-    keepsSubtitles = !options.sound.noSubtitles
+    audio = options.audio.noAudio ? .none : options.audio.audio
+    audioBitRate = options.audio.audioBitrate?.bitsPerSecond
+    keepsSubtitles = !options.audio.noSubtitles
     isFastStart = !options.faststart.noFaststart
     progress = options.progressOption.progress
     isVerbose = options.reports.verbose
@@ -236,9 +236,9 @@ struct EncodingPlan: Sendable {
   /// Adds the notice about the sound that is known only when the output's file type is.
   /// - Returns: the notice that `--audio-bitrate` has no effect because all sound is copied; nil
   ///   otherwise.
-  mutating func addSoundNotice(of source: MovieSource, in destination: Destination) -> String? {
-    guard audioBitRate != nil, audio == .auto, destination.holdsSound, !source.sounds.isEmpty,
-      source.sounds.allSatisfy({ $0.format.map { destination.plays($0) } ?? false })
+  mutating func addAudioNotice(of source: MovieSource, in destination: Destination) -> String? {
+    guard audioBitRate != nil, audio == .auto, destination.holdsAudio, !source.audioTracks.isEmpty,
+      source.audioTracks.allSatisfy({ $0.format.map { destination.plays($0) } ?? false })
     else { return nil }
     let notice = "the sound is copied as it is, so --audio-bitrate changes nothing; --audio aac encodes it"
     notices.append(notice)
@@ -248,7 +248,7 @@ struct EncodingPlan: Sendable {
   /// Adds the notice about subtitles that an output does not hold.
   mutating func addSubtitleNotice(of source: MovieSource, in destination: Destination) {
     guard keepsSubtitles, !source.subtitles.isEmpty,
-      let other = destination.all.first(where: { $0.holdsSound && !$0.holdsText })
+      let other = destination.all.first(where: { $0.holdsAudio && !$0.holdsText })
     else { return }
     notices.append(
       "\(other.name) holds no subtitles, so they are left out; .mov, .mp4 and .m3u8 keep them, and --burn-subtitles "

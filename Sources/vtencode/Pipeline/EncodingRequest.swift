@@ -21,7 +21,7 @@ struct EncodingRequest: Sendable {
   /// Whether the movie begins again when it has come to its end.
   var repeatsMovie = false
   /// Where the sound is captured that replaces the movie's; nil for the movie's.
-  var sound: SoundSource?
+  var audio: AudioSource?
   /// How segments are written; nil for subcommands that write none.
   var segments: SegmentPlan?
   /// The sizes and rates in which the movie is encoded at once, the largest first; empty for one.
@@ -80,7 +80,7 @@ struct EncodingRequest: Sendable {
     if plan.hasFullChroma, destination.all.contains(where: { $0.isServer || $0.segments != nil }) {
       plan.notices.append("few players and servers take High 4:4:4; leave --profile high444 out for them")
     }
-    if !isRewritable || sound != nil { plan.mayEncodeAgain = false }
+    if !isRewritable || audio != nil { plan.mayEncodeAgain = false }
     try plan.setRepetition(repeatsMovie, of: source)
     // A live stream ends when the user says so.
     plan.endsOnRequest =
@@ -101,9 +101,9 @@ struct EncodingRequest: Sendable {
     if let range { source = try source.part(range) }
     source = try source.changed(changes)
     source.drawings = try await drawings(on: source, scratch: scratch)
-    if let sound {
-      source.captured = .init(try CapturedSound(sound))
-      source.sounds = []
+    if let audio {
+      source.captured = .init(try CapturedAudio(audio))
+      source.audioTracks = []
     }
     return source
   }

@@ -22,7 +22,7 @@ enum EncodingRun {
       try request.plan(request.options(for: $0), source: source, destination: destination)
     }
     plan.addSubtitleNotice(of: source, in: destination)
-    _ = plan.addSoundNotice(of: source, in: destination)
+    _ = plan.addAudioNotice(of: source, in: destination)
     for notice in plan.notices where options.progressOption.progress == .auto {
       Console.note("vtencode: \(notice)")
     }

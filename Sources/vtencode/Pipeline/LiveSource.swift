@@ -97,7 +97,7 @@ final class LivePictures: PictureFeed {
   private let source: LiveSource
   private var pictures: any CallPictures
   private var last = CMTime.negativeInfinity
-  private let sound: MovieSource.Captured?
+  private let audio: MovieSource.Captured?
   /// Whether the clock in test pictures shows the time of day.
   private let showsTimeOfDay: Bool
   /// The time of day at time zero, in seconds since 1970.
@@ -112,10 +112,10 @@ final class LivePictures: PictureFeed {
   ///   - showsTimeOfDay: whether the clock in test pictures shows the time of day at which they are
   ///     due, so that a player can tell how old they are; otherwise the time in the recording.
   init(
-    _ source: LiveSource, sound: MovieSource.Captured? = nil, format: CallPictureFormat,
+    _ source: LiveSource, audio: MovieSource.Captured? = nil, format: CallPictureFormat,
     showsTimeOfDay: Bool = false
   ) throws {
-    (self.source, self.sound, self.showsTimeOfDay) = (source, sound, showsTimeOfDay)
+    (self.source, self.audio, self.showsTimeOfDay) = (source, audio, showsTimeOfDay)
     pictures = try source.pictures(width: source.width, height: source.height, format: format)
   }
 
@@ -126,7 +126,7 @@ final class LivePictures: PictureFeed {
       guard time > last else { continue }
       last = time
       // A device knows when it has taken a picture; others are taken when they are due.
-      if let captured = picture.captured { sound?.begin(time, captured: captured) }
+      if let captured = picture.captured { audio?.begin(time, captured: captured) }
       if let test = pictures as? TestPictures {
         // Without a pace the time in the recording, so that every run gives the same pictures.
         let begin = showsTimeOfDay ? origin ?? Date().timeIntervalSince1970 - picture.time : 0

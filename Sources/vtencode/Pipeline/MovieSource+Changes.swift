@@ -13,7 +13,7 @@ extension MovieSource {
       formatDescriptionOut: &format)
     guard let format else { throw Failure("out of memory for the pictures of '\(live.name)'") }
     var source = MovieSource(
-      name: live.name, files: [], asset: AVMutableComposition(), video: nil, sounds: [], subtitles: [],
+      name: live.name, files: [], asset: AVMutableComposition(), video: nil, audioTracks: [], subtitles: [],
       chapters: [], others: [], metadata: [], width: live.width, height: live.height,
       storedFrameRate: live.frameRate, dataRate: 0, duration: .indefinite, timescale: 90_000,
       transform: .identity, format: format, streamFrameRate: nil, isSinglePicture: false)
@@ -58,14 +58,14 @@ extension MovieSource {
     }
     source.volume = changes.volume?.factor ?? 1
     if let number = changes.audioTrack {
-      guard let sound = sounds.first(where: { $0.number == number }) else {
+      guard let audio = audioTracks.first(where: { $0.number == number }) else {
         throw Failure(
-          sounds.isEmpty
+          audioTracks.isEmpty
             ? "'\(name)' has no sound; leave --audio-track out"
-            : "'\(name)' has \(Wording.plural(sounds.count, "sound track")); --audio-track must be from 1 to "
-              + "\(sounds.count)", status: 64)
+            : "'\(name)' has \(Wording.plural(audioTracks.count, "sound track")); --audio-track must be from 1 to "
+              + "\(audioTracks.count)", status: 64)
       }
-      source.sounds = [sound]
+      source.audioTracks = [audio]
     }
     return source
   }

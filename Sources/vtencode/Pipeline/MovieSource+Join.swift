@@ -22,13 +22,13 @@ extension MovieSource {
       let video = composition.addMutableTrack(
         withMediaType: .video, preferredTrackID: kCMPersistentTrackID_Invalid)
     else { throw Failure("the movies cannot be joined") }
-    var soundTracks: [AVMutableCompositionTrack] = []
-    for _ in 0..<(movies.map(\.sounds.count).max() ?? 0) {
+    var audioTracks: [AVMutableCompositionTrack] = []
+    for _ in 0..<(movies.map(\.audioTracks.count).max() ?? 0) {
       guard
         let track = composition.addMutableTrack(
           withMediaType: .audio, preferredTrackID: kCMPersistentTrackID_Invalid)
       else { throw Failure("the movies cannot be joined") }
-      soundTracks.append(track)
+      audioTracks.append(track)
     }
     var joinedDuration = CMTime.zero
     var timescales: [CMTimeScale] = []
@@ -42,11 +42,11 @@ extension MovieSource {
       }
       do {
         try video.insertTimeRange(range, of: track, at: joinedDuration)
-        for (sound, target) in zip(movie.sounds, soundTracks) {
-          let common = try await sound.track.load(.timeRange).intersection(range)
+        for (audio, target) in zip(movie.audioTracks, audioTracks) {
+          let common = try await audio.track.load(.timeRange).intersection(range)
           guard common.duration.isNumeric, common.duration > .zero else { continue }
           try target.insertTimeRange(
-            common, of: sound.track, at: joinedDuration + (common.start - range.start))
+            common, of: audio.track, at: joinedDuration + (common.start - range.start))
         }
       } catch {
         throw Failure("'\(movie.name)' cannot be joined: \(Failure.describe(error))")
@@ -61,15 +61,16 @@ extension MovieSource {
       if !movie.subtitles.isEmpty || !movie.chapters.isEmpty { leftOut = ["subtitles and chapters"] }
     }
     video.preferredTransform = first.transform
-    var sounds: [SoundTrackProperties] = []
-    for track in soundTracks {
-      sounds.append(try await SoundTrackProperties(track, number: sounds.count + 1))
+    var audioTracks: [AudioTrackProperties] = []
+    for track in audioTracks {
+      audioTracks.append(try await AudioTrackProperties(track, number: audioTracks.count + 1))
     }
     let rates = movies.map { $0.dataRate * max($0.expectedSeconds ?? 0, 0) }
     let isKnown = movies.allSatisfy { $0.dataRate > 0 }
     var source = MovieSource(
       name: first.name + " and \(Wording.plural(movies.count - 1, "more movie"))",
-      files: movies.flatMap(\.files), asset: composition, video: video, sounds: sounds, subtitles: [],
+      files: movies.flatMap(\.files), asset: composition, video: video, audioTracks: audioTracks,
+      subtitles: [],
       chapters: [], others: leftOut, metadata: first.metadata, width: first.width, height: first.height,
       storedFrameRate: first.storedFrameRate,
       dataRate: isKnown ? rates.reduce(0, +) / max(joinedDuration.seconds, 0.001) : 0,

@@ -11,7 +11,7 @@ struct MovieSource: Sendable {
   let asset: AVAsset
   /// The video track; nil for a live source.
   let video: AVAssetTrack?
-  var sounds: [SoundTrackProperties]
+  var audioTracks: [AudioTrackProperties]
   /// Text subtitles; subtitles that are pictures cannot be written.
   var subtitles: [AVAssetTrack]
   let chapters: [AVTimedMetadataGroup]
@@ -138,9 +138,9 @@ struct MovieSource: Sendable {
     if let streamFrameRate, !convertsRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
       throw Failure(refusalOfFrameRate(path))
     }
-    var sounds: [SoundTrackProperties] = []
+    var audioTracks: [AudioTrackProperties] = []
     for track in tracks where track.mediaType == .audio {
-      sounds.append(try await SoundTrackProperties(track, number: sounds.count + 1))
+      audioTracks.append(try await AudioTrackProperties(track, number: audioTracks.count + 1))
     }
     var subtitles: [AVAssetTrack] = []
     for track in tracks where track.mediaType == .subtitle {
@@ -156,7 +156,7 @@ struct MovieSource: Sendable {
         && !(track.mediaType == .text && !chapters.isEmpty)
     }
     var source = MovieSource(
-      name: path, files: files, asset: asset, video: video, sounds: sounds, subtitles: subtitles,
+      name: path, files: files, asset: asset, video: video, audioTracks: audioTracks, subtitles: subtitles,
       chapters: chapters,
       others: Self.describe(others), metadata: (try? await asset.load(.metadata)) ?? [],
       width: width, height: height,

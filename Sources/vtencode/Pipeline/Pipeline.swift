@@ -49,7 +49,7 @@ struct Pipeline: Sendable {
     let output = destination.makeOutput(
       source: source, plan: plan, control: control, monitor: monitor, renditions: renditions)
     let samples = OutputQueue(capacity: Self.waitingSamples, backPressure: output.backPressure)
-    let synchronizer = SoundSynchronizer(latest: plan.latestEnd(of: source))
+    let synchronizer = AudioSynchronizer(latest: plan.latestEnd(of: source))
     let counter = SampleCounter()
     try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
@@ -147,8 +147,8 @@ struct Pipeline: Sendable {
 
   /// The number of the source's tracks that are read for this output.
   var trackCount: Int {
-    guard destination.all.contains(where: \.holdsSound) else { return 1 }
-    return 1 + (plan.audio == .none ? 0 : source.captured == nil ? source.sounds.count : 1)
+    guard destination.all.contains(where: \.holdsAudio) else { return 1 }
+    return 1 + (plan.audio == .none ? 0 : source.captured == nil ? source.audioTracks.count : 1)
       + (plan.keepsSubtitles && destination.all.contains(where: \.holdsText) ? source.subtitles.count : 0)
   }
 
@@ -162,7 +162,7 @@ struct Pipeline: Sendable {
   /// Decodes pictures and passes them to the session, which blocks while its queue is full.
   private func encode(
     with compressor: Compressor, _ further: [RenditionEncoder], samples: OutputQueue,
-    synchronizer: SoundSynchronizer, damage: DamageCollector
+    synchronizer: AudioSynchronizer, damage: DamageCollector
   ) throws {
     do {
       var reader = try FrameReader(source, plan: plan)

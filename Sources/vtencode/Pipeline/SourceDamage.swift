@@ -11,12 +11,12 @@ struct SourceDamage: Sendable {
   /// Where the pictures end before the movie does, and why; nil if they do not.
   var breaksOff: String?
   /// Descriptions of the damage in the sound tracks.
-  var sound: [String] = []
+  var audio: [String] = []
 
   /// The exit status of a run whose source was damaged and that wrote what it could read.
   static let exitStatus: Int32 = 2
 
-  var isEmpty: Bool { concealed == 0 && lost == 0 && breaksOff == nil && sound.isEmpty }
+  var isEmpty: Bool { concealed == 0 && lost == 0 && breaksOff == nil && audio.isEmpty }
 
   /// The damage in words; nil if there is none.
   var summary: String? {
@@ -27,7 +27,7 @@ struct SourceDamage: Sendable {
     }
     if lost > 0 { parts.append("\(Wording.plural(lost, "picture")) lost") }
     if let breaksOff { parts.append(breaksOff) }
-    return (parts + sound).joined(separator: "; ")
+    return (parts + audio).joined(separator: "; ")
   }
 
   init() {}
@@ -55,8 +55,8 @@ struct SourceDamage: Sendable {
   private init(_ damage: OVTReadingDamage, end: CMTime?, of whole: CMTime) {
     concealed = damage.concealedPictures
     lost = damage.lostPictures
-    if damage.lostSoundPackets > 0 {
-      sound = ["\(Wording.plural(damage.lostSoundPackets, "packet")) of sound damaged"]
+    if damage.lostAudioPackets > 0 {
+      audio = ["\(Wording.plural(damage.lostAudioPackets, "packet")) of sound damaged"]
     }
     if let failure = damage.failure { breaksOff = Self.breakOff("it breaks", at: end, of: whole, failure) }
   }
@@ -88,5 +88,5 @@ final class DamageCollector: @unchecked Sendable {
     }
   }
 
-  func add(sound: String) { lock.withLock { found.sound.append(sound) } }
+  func add(audio: String) { lock.withLock { found.audio.append(audio) } }
 }

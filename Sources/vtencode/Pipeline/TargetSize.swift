@@ -23,15 +23,15 @@ extension EncodingPlan {
       throw Failure(
         "--target-size requires a movie with a known duration, or --duration", status: 64)
     }
-    let sound = soundRate(of: source, in: destination)
+    let audio = audioRate(of: source, in: destination)
     let size = Double(bytes)
     let frames = seconds * source.frameRate
-    let rate = (size - Self.overhead(of: size, frames: frames)) * 8 / seconds - sound
+    let rate = (size - Self.overhead(of: size, frames: frames)) * 8 / seconds - audio
     guard rate >= Double(BitRate.allowed.lowerBound) * 8 else {
       throw Failure(
         "\(Wording.bytes(Int(clamping: bytes))) are too few for \(Wording.fixed(seconds, 1)) s"
-          + (sound > 0 ? " with sound of \(Wording.bitRate(sound))" : "")
-          + "; give a larger --target-size" + (sound > 0 ? ", --no-audio or a lower --audio-bitrate" : ""),
+          + (audio > 0 ? " with sound of \(Wording.bitRate(audio))" : "")
+          + "; give a larger --target-size" + (audio > 0 ? ", --no-audio or a lower --audio-bitrate" : ""),
         status: 64)
     }
     targetBytes = bytes
@@ -40,12 +40,12 @@ extension EncodingPlan {
   }
 
   /// The bit rate of the sound tracks that will be written, in bits a second.
-  private func soundRate(of source: MovieSource, in destination: Destination) -> Double {
-    guard destination.holdsSound, audio != .none else { return 0 }
-    return source.sounds.reduce(0) { sum, sound in
-      let isCopied = audio == .copy || audio == .auto && (sound.format.map { destination.plays($0) } ?? false)
-      let encoded = Double(audioBitRate ?? min(64_000 * min(sound.channels, 6), 384_000))
-      return sum + (isCopied && sound.dataRate > 0 ? sound.dataRate : encoded)
+  private func audioRate(of source: MovieSource, in destination: Destination) -> Double {
+    guard destination.holdsAudio, audio != .none else { return 0 }
+    return source.audioTracks.reduce(0) { sum, audio in
+      let isCopied = audio == .copy || audio == .auto && (audio.format.map { destination.plays($0) } ?? false)
+      let encoded = Double(audioBitRate ?? min(64_000 * min(audio.channels, 6), 384_000))
+      return sum + (isCopied && audio.dataRate > 0 ? audio.dataRate : encoded)
     }
   }
 }

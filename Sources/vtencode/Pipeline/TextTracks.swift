@@ -24,7 +24,7 @@ struct TextReport: Sendable {
 final class TextTrack: @unchecked Sendable {
   // Sendable: the reader has its own lock, and one task calls `next`.
   let track: OutputTrack
-  private let synchronizer: SoundSynchronizer
+  private let synchronizer: AudioSynchronizer
   private let reader: AVAssetReader?
   /// The time at which the part of the movie begins that is read.
   private let beginning: CMTime
@@ -38,7 +38,7 @@ final class TextTrack: @unchecked Sendable {
 
   /// A subtitle track, read as 3GPP timed text whatever its format in the source.
   init(
-    subtitles track: AVAssetTrack, of source: MovieSource, synchronizer: SoundSynchronizer, isEarly: Bool
+    subtitles track: AVAssetTrack, of source: MovieSource, synchronizer: AudioSynchronizer, isEarly: Bool
   ) async throws {
     self.isEarly = isEarly
     let (formats, language, isEnabled) = try await track.load(
@@ -65,7 +65,7 @@ final class TextTrack: @unchecked Sendable {
   /// - Parameters:
   ///   - chapters: the chapters of the whole movie.
   ///   - part: the part of the movie that is read; nil for all of it.
-  init?(chapters: [AVTimedMetadataGroup], part: CMTimeRange?, synchronizer: SoundSynchronizer) throws {
+  init?(chapters: [AVTimedMetadataGroup], part: CMTimeRange?, synchronizer: AudioSynchronizer) throws {
     let format = try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
     var samples: [CMSampleBuffer] = []
     var last = CMTime.negativeInfinity

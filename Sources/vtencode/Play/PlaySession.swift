@@ -62,10 +62,10 @@ final class PlaySession: @unchecked Sendable {
   /// Records that a picture has been shown. The screens call this.
   func shown(_ time: CMTime) {
     let late = player.rate > 0 ? (item.currentTime() - time).seconds / Double(player.rate) : 0
-    let sound = player.ovtSoundOffset
+    let audio = player.ovtAudioOffset
     lock.withLock {
       lastShown = time
-      if let sound, late.isFinite, offsets.count < 1 << 20 { offsets.append(sound + late) }
+      if let audio, late.isFinite, offsets.count < 1 << 20 { offsets.append(audio + late) }
     }
   }
 
@@ -88,15 +88,15 @@ final class PlaySession: @unchecked Sendable {
   /// - Throws: a `Failure` if the movie cannot be played, the limits are too low, or the process is
   ///   interrupted.
   func run(on screen: any PlayScreen) throws -> PlaySummary {
-    var sound: OVTSoundDevice?
+    var audio: OVTAudioDevice?
     if !options.muted {
-      let device = OVTSoundDevice()
-      sound = device
+      let device = OVTAudioDevice()
+      audio = device
       player.ovtAudioSink = device
     }
     defer {
       player.ovtAudioSink = nil
-      sound?.stop()
+      audio?.stop()
       player.replaceCurrentItem(with: nil)
     }
     player.replaceCurrentItem(with: item)

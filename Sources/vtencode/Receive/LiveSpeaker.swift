@@ -6,9 +6,9 @@ import RealTimeTransport
 /// Plays the sound of a session beside a window, as soon as it is received, like the pictures.
 final class LiveSpeaker {
   private let decoding: OpusDecoding
-  private let device = OVTSoundDevice()
+  private let device = OVTAudioDevice()
   private let buffer = SpeakerBuffer(channels: OpusDecoding.channels)
-  private var joiner: SoundJoiner?
+  private var joiner: AudioJoiner?
   /// Whether the device plays; nil before the first packet.
   private(set) var isPlaying: Bool?
 
@@ -17,11 +17,11 @@ final class LiveSpeaker {
   deinit { device.stop() }
 
   /// Plays packets, which come in order. Without a sound device a note says so once.
-  func play(_ packets: [SoundReceiver.Packet]) {
+  func play(_ packets: [AudioReceiver.Packet]) {
     guard let first = packets.first else { return }
     if isPlaying == nil { isPlaying = start() }
     guard isPlaying == true else { return }
-    var joiner = joiner ?? SoundJoiner(channels: OpusDecoding.channels, start: first.position)
+    var joiner = joiner ?? AudioJoiner(channels: OpusDecoding.channels, start: first.position)
     for packet in packets {
       // Sound that was lost is silence.
       if let piece = joiner.add(decoding.decode(packet.payload), at: packet.position) {
@@ -33,7 +33,7 @@ final class LiveSpeaker {
 
   private func start() -> Bool {
     do {
-      try device.start(sampleRate: Double(SoundFormat.rate), channels: OpusDecoding.channels) {
+      try device.start(sampleRate: Double(PCMFormat.rate), channels: OpusDecoding.channels) {
         [buffer] samples, _ in buffer.fill(samples)
       }
       return true
@@ -64,7 +64,7 @@ final class SpeakerBuffer: @unchecked Sendable {
 
   init(channels: Int) { self.channels = channels }
 
-  private func count(_ seconds: Double) -> Int { Int(seconds * Double(SoundFormat.rate)) * channels }
+  private func count(_ seconds: Double) -> Int { Int(seconds * Double(PCMFormat.rate)) * channels }
 
   /// Adds sound.
   /// - Parameter data: interleaved samples of 32 bits in floating point.

@@ -63,7 +63,7 @@ struct Receive: AsyncParsableCommand {
       .init(
         address: address, secret: secret, codecs: codecs, place: file,
         maxFrames: options.recording.frames ?? .max,
-        takesSound: !options.sound.noAudio, isQuiet: options.wire.progressOption.quiet, web: web,
+        takesAudio: !options.audio.noAudio, isQuiet: options.wire.progressOption.quiet, web: web,
         screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
@@ -97,7 +97,7 @@ extension Receive {
     let run = try WhepRun(
       .init(
         client: SignallingClient(server: server, token: token), stun: stun, place: file,
-        maxFrames: options.recording.frames ?? .max, takesSound: !options.sound.noAudio,
+        maxFrames: options.recording.frames ?? .max, takesAudio: !options.audio.noAudio,
         isQuiet: options.wire.progressOption.quiet, screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
@@ -186,7 +186,7 @@ struct ReceiveOptions: ParsableArguments {
 
   @OptionGroup var web: WebOptions
 
-  @OptionGroup var sound: NoAudioOption
+  @OptionGroup var audio: NoAudioOption
 
   @OptionGroup var wire: WireOptions
 

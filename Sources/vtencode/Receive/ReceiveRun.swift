@@ -14,7 +14,7 @@ final class ReceiveRun: @unchecked Sendable {
     var codecs = CallDecoder.codecs
     var place: ReceivedFile.Place?
     var maxFrames = Int.max
-    var takesSound = true
+    var takesAudio = true
     var isQuiet = false
     var web: WebOptions.Place?
     var screen: LiveScreen.Kind?
@@ -133,22 +133,22 @@ final class ReceiveRun: @unchecked Sendable {
       let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
       if !output.isFull { try session.poll(at: now, decode: decode) }
       try showDecoded()
-      try takeSound()
+      try takeAudio()
       page?.sendStatus(session, output, at: SessionTime.now)
       if let peer { socket.send(session.takeOutgoing(), to: peer) }
       line.update(at: SessionTime.now) { progress() }
     }
   }
 
-  private func takeSound() throws {
-    let packets = session.takeSound()
-    guard settings.takesSound else { return }
-    page?.show(packets, at: SessionTime.now) { session.soundCaptureTime(of: $0) }
+  private func takeAudio() throws {
+    let packets = session.takeAudio()
+    guard settings.takesAudio else { return }
+    page?.show(packets, at: SessionTime.now) { session.audioCaptureTime(of: $0) }
     speaker?.play(packets)
     try output.take(packets) {
       session.senderTime(of: $0)
-    } soundTime: {
-      session.senderSoundTime(of: $0)
+    } audioTime: {
+      session.senderAudioTime(of: $0)
     }
   }
 
@@ -191,9 +191,9 @@ final class ReceiveRun: @unchecked Sendable {
       if peer == nil {
         meter.add(0, at: SessionTime.now)
         if let codec = session.codec { output.expect(codec) }
-        if session.hasSound, settings.takesSound {
-          output.sound = try ReceivedSound()
-          page?.expectSound()
+        if session.hasAudio, settings.takesAudio {
+          output.audio = try ReceivedAudio()
+          page?.expectAudio()
           if screen?.isWindow == true { speaker = try LiveSpeaker() }
         }
       }
@@ -269,14 +269,14 @@ final class ReceiveRun: @unchecked Sendable {
       "\(Wording.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
         + "\(Wording.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
         + "\(Wording.plural(counts.requests, "request")) for a new picture")
-    if session.hasSound, settings.takesSound {
-      let sound = session.soundCounts
+    if session.hasAudio, settings.takesAudio {
+      let audio = session.audioCounts
       table.row(
         "sound",
-        SoundWording.received(
-          sound, isWritten: output.writesSound, isPlayed: speaker?.isPlaying == true))
-      table.figure("soundPackets", sound.packets)
-      table.figure("soundLost", sound.lostPackets)
+        AudioSummary.received(
+          audio, isWritten: output.writesAudio, isPlayed: speaker?.isPlaying == true))
+      table.figure("soundPackets", audio.packets)
+      table.figure("soundLost", audio.lostPackets)
     }
     if session.refused > 0 {
       table.row("refused", "\(Wording.plural(session.refused, "datagram")) that were not the sender's")

@@ -36,7 +36,7 @@ final class ReceivedFile {
   private let writer: AVAssetWriter?
   private let input: AVAssetWriterInput?
   /// The sound; nil if there is none, or the file holds none.
-  private let sound: AVAssetWriterInput?
+  private let audio: AVAssetWriterInput?
   private let stream: FileHandle?
   private let name: String
   /// The path of the part that was kept after a failure; nil if there was none, or nothing is left.
@@ -48,18 +48,18 @@ final class ReceivedFile {
   private static let timeout = 10.0
 
   /// The bit rate of the sound, in bits a second.
-  private static let soundRate = 128_000
+  private static let audioRate = 128_000
 
   /// - Parameters:
   ///   - place: the file.
   ///   - format: the format of the frames.
-  ///   - hasSound: whether sound may come.
-  init(_ place: Place, format: CMFormatDescription, hasSound: Bool) throws {
+  ///   - hasAudio: whether sound may come.
+  init(_ place: Place, format: CMFormatDescription, hasAudio: Bool) throws {
     name = place.destination.name
     pending = try PendingFile(for: name, replaces: place.replaces, isKept: true)
     guard case .movie(let type) = place.destination.kind else {
       stream = FileHandle(fileDescriptor: try pending.open(), closeOnDealloc: true)
-      (writer, input, sound) = (nil, nil, nil)
+      (writer, input, audio) = (nil, nil, nil)
       return
     }
     stream = nil
@@ -71,18 +71,18 @@ final class ReceivedFile {
       input.mediaTimeScale = 90_000
       guard writer.canAdd(input) else { throw Failure("cannot write this video to '\(name)'; try .mov") }
       writer.add(input)
-      let sound = hasSound ? Self.soundInput() : nil
-      if let sound {
-        guard writer.canAdd(sound) else {
+      let audio = hasAudio ? Self.audioInput() : nil
+      if let audio {
+        guard writer.canAdd(audio) else {
           throw Failure("cannot write sound to '\(name)'; leave it out with --no-audio")
         }
-        writer.add(sound)
+        writer.add(audio)
       }
       guard writer.startWriting() else { throw Self.failure(writer, name) }
       writer.startSession(atSourceTime: .zero)
       self.writer = writer
       self.input = input
-      self.sound = sound
+      self.audio = audio
     } catch let failure as Failure {
       throw failure
     } catch {
@@ -90,23 +90,23 @@ final class ReceivedFile {
     }
   }
 
-  private static func soundInput() -> AVAssetWriterInput {
+  private static func audioInput() -> AVAssetWriterInput {
     let input = AVAssetWriterInput(
       mediaType: .audio,
       outputSettings: [
         AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: Double(OpusEncoding.rate),
-        AVNumberOfChannelsKey: OpusDecoding.channels, AVEncoderBitRateKey: soundRate,
+        AVNumberOfChannelsKey: OpusDecoding.channels, AVEncoderBitRateKey: audioRate,
       ])
     input.expectsMediaDataInRealTime = true
     return input
   }
 
   /// Whether the file has the sound.
-  var hasSound: Bool { sound != nil }
+  var hasAudio: Bool { audio != nil }
 
-  func append(_ piece: SoundJoiner.Piece) throws {
-    guard let writer, let sound else { return }
-    guard sound.append(try piece.sample()) else { throw keepRest(Self.reason(writer)) }
+  func append(_ piece: AudioJoiner.Piece) throws {
+    guard let writer, let audio else { return }
+    guard audio.append(try piece.sample()) else { throw keepRest(Self.reason(writer)) }
   }
 
   func append(_ sample: CMSampleBuffer) throws {
@@ -135,7 +135,7 @@ final class ReceivedFile {
     if let stream { try stream.synchronize() }
     if let writer, let input {
       input.markAsFinished()
-      sound?.markAsFinished()
+      audio?.markAsFinished()
       await writer.finishWriting()
       guard writer.status == .completed else { throw keepRest(Self.reason(writer)) }
     }

@@ -19,7 +19,7 @@ final class ReceivedOutput {
   private let maxFrames: Int
   private var decoder: CallDecoder
   /// The sound; nil if none is expected.
-  var sound: ReceivedSound?
+  var audio: ReceivedAudio?
   private var file: ReceivedFile?
   /// The last frame's RTP time stamp, and its time in seconds since the first frame. The time stamp
   /// wraps around after some hours.
@@ -71,7 +71,7 @@ final class ReceivedOutput {
     unshown.append(Shown(frame: frame, picture: decoded.picture, time: now))
     if let place, time > lastTime {
       if file == nil, let format = decoded.sample.formatDescription {
-        file = try ReceivedFile(place, format: format, hasSound: sound != nil)
+        file = try ReceivedFile(place, format: format, hasAudio: audio != nil)
       }
       try file?.append(decoded.sample)
       lastTime = time
@@ -80,25 +80,25 @@ final class ReceivedOutput {
   }
 
   /// Whether the file has the sound; nil without a file.
-  var writesSound: Bool? { place == nil ? nil : file?.hasSound ?? false }
+  var writesAudio: Bool? { place == nil ? nil : file?.hasAudio ?? false }
 
   /// Decodes sound, and writes what has a place beside the pictures.
   /// - Parameters:
   ///   - packets: what came since the last call.
   ///   - pictureTime: the sender's NTP time of an RTP time stamp of the pictures; nil if it is not
   ///     known.
-  ///   - soundTime: the same of the sound.
+  ///   - audioTime: the same of the sound.
   /// - Throws: a `Failure` if the file cannot be written.
   func take(
-    _ packets: [SoundReceiver.Packet], pictureTime: (UInt32) -> UInt64?, soundTime: (UInt32) -> UInt64?
+    _ packets: [AudioReceiver.Packet], pictureTime: (UInt32) -> UInt64?, audioTime: (UInt32) -> UInt64?
   ) throws {
-    guard let sound, place != nil else { return }
+    guard let audio, place != nil else { return }
     let now = SessionTime.now
-    sound.add(packets, at: now)
+    audio.add(packets, at: now)
     let anchor = stamp.map {
-      ReceivedSound.Anchor(time: $0.time, decoded: lastDecoded, captured: pictureTime($0.rtp))
+      ReceivedAudio.Anchor(time: $0.time, decoded: lastDecoded, captured: pictureTime($0.rtp))
     }
-    for piece in sound.take(anchor, at: now, captureTime: soundTime) { try file?.append(piece) }
+    for piece in audio.take(anchor, at: now, captureTime: audioTime) { try file?.append(piece) }
   }
 
   /// Determines the capture times of the pictures decoded since the last call, and shows them.

@@ -67,7 +67,7 @@ struct ReceivedPage {
   }
 
   /// Lets browsers that come from now on have sound by WebRTC.
-  func expectSound() { server.expectSound() }
+  func expectAudio() { server.expectAudio() }
 
   /// Sends sound to the browsers.
   /// - Parameters:
@@ -75,7 +75,7 @@ struct ReceivedPage {
   ///   - time: the current time.
   ///   - captureTime: the time of an RTP time stamp in seconds of `SessionTime`; nil if it is not
   ///     known.
-  func show(_ packets: [SoundReceiver.Packet], at time: Double, captureTime: (UInt32) -> Double?) {
+  func show(_ packets: [AudioReceiver.Packet], at time: Double, captureTime: (UInt32) -> Double?) {
     for packet in packets {
       server.show(packet, captured: captureTime(packet.timestamp) ?? time)
     }

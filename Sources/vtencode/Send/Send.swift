@@ -38,7 +38,7 @@ struct Send: AsyncParsableCommand {
     if sandboxing.sandbox, options.whip != nil {
       throw ValidationError("--sandbox permits no connection to a server; leave it out with --whip.")
     }
-    if options.soundSource.sound != nil { try SoundSourceOption.validate(isSandboxed: sandboxing.sandbox) }
+    if options.audioSource.audio != nil { try AudioSourceOption.validate(isSandboxed: sandboxing.sandbox) }
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
       throw ValidationError(
         "--sandbox cannot be combined with a screen or a camera, which require access to the system.")
@@ -71,13 +71,13 @@ struct Send: AsyncParsableCommand {
   ) async throws -> (SummaryTable, Failure?) {
     try await onThread("send") {
       let pictures = try source.pictures()
-      let sound = options.sound.noAudio ? nil : source.sound()
-      if sound != nil, description != nil, !options.wire.progressOption.quiet {
+      let audio = options.audio.noAudio ? nil : source.audio()
+      if audio != nil, description != nil, !options.wire.progressOption.quiet {
         Console.note("The sound is left out, as players get the pictures alone; --whip has both")
       }
       let run = try SendRun(
         options, source: source, pictures: pictures, destination: destination, address: address,
-        sound: description == nil ? sound : nil, secret: secret, description: description)
+        audio: description == nil ? audio : nil, secret: secret, description: description)
       let summary = try run.run()
       let damage = pictures.damage.summary.map {
         Failure("'\(source.name)' is damaged: \($0)", status: SourceDamage.exitStatus)
@@ -98,7 +98,7 @@ struct Send: AsyncParsableCommand {
     let (summary, damage) = try await onThread("send") {
       let pictures = try source.pictures()
       let run = WhipRun(
-        options, source: source, pictures: pictures, sound: options.sound.noAudio ? nil : source.sound(),
+        options, source: source, pictures: pictures, audio: options.audio.noAudio ? nil : source.audio(),
         client: SignallingClient(server: server, token: token), stun: stun)
       let summary = try run.run()
       let damage = pictures.damage.summary.map {

@@ -48,9 +48,9 @@ struct SendOptions: ParsableArguments {
     transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
-  @OptionGroup var soundSource: SoundSourceOption
+  @OptionGroup var audioSource: AudioSourceOption
 
-  @OptionGroup var sound: NoAudioOption
+  @OptionGroup var audio: NoAudioOption
 
   @OptionGroup var wire: WireOptions
 
@@ -75,8 +75,8 @@ struct SendOptions: ParsableArguments {
     }
     try LiveSource.validate(source, dimensions: dimensions)
     try refuse(
-      [("--no-audio", sound.noAudio), ("--sdp", description.sdp != nil)].map {
-        ($0.0, $0.1 && soundSource.sound != nil)
+      [("--no-audio", audio.noAudio), ("--sdp", description.sdp != nil)].map {
+        ($0.0, $0.1 && audioSource.audio != nil)
       }
     ) { "--sound records sound, which \($0) does not send; leave one of them out." }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {

@@ -30,7 +30,7 @@ final class SendRun: @unchecked Sendable {
   private var socket: DatagramSocket?
   private var line: LiveLine
   private var meter = RateMeter()
-  private var pump: SoundPump?
+  private var pump: AudioPump?
   private var skipped = 0
   /// The number of pictures that were dropped because the path was full.
   private var droppedForCongestion = 0
@@ -39,7 +39,7 @@ final class SendRun: @unchecked Sendable {
 
   init(
     _ options: SendOptions, source: SendSource, pictures: any CallPictures, destination: Endpoint,
-    address: SocketAddress, sound: (any SendSound)?, secret: (any SharedSecret)?, description: AuxiliaryFile?
+    address: SocketAddress, audio: (any CallAudio)?, secret: (any SharedSecret)?, description: AuxiliaryFile?
   ) throws {
     self.options = options
     sdp = description
@@ -82,7 +82,7 @@ final class SendRun: @unchecked Sendable {
     configuration.rates.start = min(configuration.rates.maximum, 1_000_000)
     configuration.rates.minimum = min(configuration.rates.maximum, 50_000)
     configuration.frameRate = source.frameRate
-    configuration.hasSound = sound != nil
+    configuration.hasAudio = audio != nil
     configuration.stream.codec = options.codec.transportCodec
     configuration.stream.packetSize = options.losses.mtu
     configuration.stream.protects = options.losses.fec ?? (options.description.sdp == nil)
@@ -92,10 +92,10 @@ final class SendRun: @unchecked Sendable {
     configuration.stream.timestampOffset = random.next()
     session = SenderSession(configuration, secret: secret, at: SessionTime.now)
     line = LiveLine(isQuiet: options.wire.progressOption.quiet)
-    pump = try sound.map { sound in
-      try SoundPump(sound, maxRate: nil) { [weak self] packet, captured in
+    pump = try audio.map { audio in
+      try AudioPump(audio, maxRate: nil) { [weak self] packet, captured in
         self?.exchange {
-          $0.sendSound(
+          $0.sendAudio(
             packet.bytes, position: packet.position, samples: packet.samples, captured: captured,
             at: SessionTime.now)
         }
@@ -301,10 +301,10 @@ final class SendRun: @unchecked Sendable {
       "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
         + "\(Wording.fixed(took, 1)) ms a frame to encode")
     if let pump {
-      let sound = lock.withLock { session.soundCounts }
-      table.row("sound", SoundWording.sent(sound, after: seconds, failure: pump.failure))
-      table.figure("soundPackets", sound.packets)
-      table.figure("soundBits", sound.bytes * 8)
+      let audio = lock.withLock { session.audioCounts }
+      table.row("sound", AudioSummary.sent(audio, after: seconds, failure: pump.failure))
+      table.figure("soundPackets", audio.packets)
+      table.figure("soundBits", audio.bytes * 8)
     }
     table.row(
       "repair",

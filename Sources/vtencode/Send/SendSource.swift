@@ -19,12 +19,12 @@ struct SendSource: Sendable {
   /// The pixel format of the pictures.
   private var format = CallPictureFormat.usual
   /// The sound that is captured in place of the movie's; nil if none is.
-  private var captured: CapturedSound?
+  private var captured: CapturedAudio?
 
   static func open(_ options: SendOptions) async throws -> SendSource {
     var source = try await openPictures(options)
     if options.encoding.profile == .high444 { source.format = .full }
-    source.captured = try options.soundSource.sound.map { try CapturedSound($0) }
+    source.captured = try options.audioSource.audio.map { try CapturedAudio($0) }
     return source
   }
 
@@ -67,10 +67,10 @@ struct SendSource: Sendable {
   }
 
   /// The sound beside the pictures; nil if there is none.
-  func sound() -> (any SendSound)? {
-    if let captured { return CapturedSendSound(captured) }
+  func audio() -> (any CallAudio)? {
+    if let captured { return CapturedCallAudio(captured) }
     guard case .movie(let movie, let origin) = kind else { return nil }
-    return MovieSound(movie, origin: origin)
+    return MovieCallAudio(movie, origin: origin)
   }
 
   /// Whether a picture at a time in seconds since the first one lies behind the end.

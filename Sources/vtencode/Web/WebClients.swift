@@ -112,10 +112,10 @@ final class WebClients: @unchecked Sendable {
     server?.note(clients: clients.count, dropped: dropped)
   }
 
-  func send(_ sound: WebSound) {
+  func send(_ audio: WebAudio) {
     guard !clients.isEmpty else { return }
-    let message = sound.encoded
-    for client in clients.values { client.send(sound: message) }
+    let message = audio.encoded
+    for client in clients.values { client.send(audio: message) }
   }
 
   func send(_ text: String) {
@@ -176,9 +176,9 @@ final class WebClient: @unchecked Sendable {
   }
 
   /// Sends a packet of sound. It is dropped if there is no room, since it would come too late.
-  func send(sound: ByteBuffer) {
+  func send(audio: ByteBuffer) {
     guard !isClosing, channel.isWritable else { return }
-    write(WebSocketFrame(fin: true, opcode: .binary, data: sound)) {}
+    write(WebSocketFrame(fin: true, opcode: .binary, data: audio)) {}
   }
 
   /// Sends a text message. It is dropped if there is no room, since status messages are repeated.

@@ -51,7 +51,7 @@ enum WebPage {
             blocks and smears become visible; 6 more halve the precision.</p></figure>
       </section>
     </main>
-    <script nonce="\(nonce)">\(script)\(soundScript)\(peerScript)</script>
+    <script nonce="\(nonce)">\(script)\(audioScript)\(peerScript)</script>
     </body>
     </html>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebPage {
-  /// The page's script. It reads messages as `WebFrame`, `WebSound` and `WebStatus` define them,
+  /// The page's script. It reads messages as `WebFrame`, `WebAudio` and `WebStatus` define them,
   /// and sends those that `WebMessage` reads. `window.figures` is for tests that observe the page.
   static let script = #"""
 

@@ -31,7 +31,7 @@ final class WebPeers: @unchecked Sendable {
   /// Whether a key frame has told a profile that WebRTC has no name for.
   private var isUnknownProfile = false
   private var codec = VideoCodec.h264
-  private var hasSound = false
+  private var hasAudio = false
   private var isClosed = false
 
   /// - Parameters:
@@ -57,10 +57,10 @@ final class WebPeers: @unchecked Sendable {
   func answer(_ text: String) throws(Refusal) -> String {
     let offer: PeerDescription
     do { offer = try PeerDescription(text) } catch { throw .offer(error.text) }
-    let (codec, kind, isUnknown, offersSound, isFull) = lock.withLock {
+    let (codec, kind, isUnknown, offersAudio, isFull) = lock.withLock {
       removeEnded()
       return (
-        self.codec, profile, isUnknownProfile, hasSound, isClosed || peers.count >= WebServer.maxClients
+        self.codec, profile, isUnknownProfile, hasAudio, isClosed || peers.count >= WebServer.maxClients
       )
     }
     guard !isFull else { throw .tooMany }
@@ -76,7 +76,7 @@ final class WebPeers: @unchecked Sendable {
     }
     let answer: String
     do throws(VideoNegotiation.Failure) {
-      answer = try peer.answer(offer, sending: kind, hasSound: offersSound)
+      answer = try peer.answer(offer, sending: kind, hasAudio: offersAudio)
     } catch {
       peer.close()
       throw .offer(error.text)
@@ -109,13 +109,13 @@ final class WebPeers: @unchecked Sendable {
   }
 
   /// Lets browsers that come from now on have sound.
-  func expectSound() { lock.withLock { hasSound = true } }
+  func expectAudio() { lock.withLock { hasAudio = true } }
 
   /// Sends a packet of sound to all browsers.
   /// - Parameters:
   ///   - packet: the packet.
   ///   - captured: when it was taken, by `SessionTime`.
-  func show(_ packet: SoundReceiver.Packet, captured: Double) {
+  func show(_ packet: AudioReceiver.Packet, captured: Double) {
     for peer in lock.withLock({ peers }) { peer.show(packet, captured: captured) }
   }
 
@@ -150,7 +150,7 @@ private final class WebPeer: @unchecked Sendable {
   private let identity: DTLSIdentity
   private var transport: PeerTransport
   private var sender: VideoSender?
-  private var sound: SoundSender?
+  private var audio: AudioSender?
   private var socket: DatagramSocket?
   private var limiter = KeyFrameRequestLimiter(maximum: 4)
 
@@ -188,7 +188,7 @@ private final class WebPeer: @unchecked Sendable {
   /// Answers the browser's offer.
   /// - Throws: a `VideoNegotiation.Failure`.
   func answer(
-    _ offer: PeerDescription, sending kind: H264Profile.Kind, hasSound: Bool
+    _ offer: PeerDescription, sending kind: H264Profile.Kind, hasAudio: Bool
   ) throws(VideoNegotiation.Failure) -> String {
     var random = SystemRandomNumberGenerator()
     let source: UInt32 = random.next()
@@ -207,10 +207,10 @@ private final class WebPeer: @unchecked Sendable {
     configuration.clock = SessionTime.clock
     configuration.rates.maximum = Self.maxRate
     configuration.rates.start = 5_000_000
-    var heard = hasSound ? SoundNegotiation.add(to: &answer, offer, source: source &+ 2) : nil
+    var heard = hasAudio ? AudioNegotiation.add(to: &answer, offer, source: source &+ 2) : nil
     heard?.clock = SessionTime.clock
     lock.withLock {
-      sound = heard.map { SoundSender($0) }
+      audio = heard.map { AudioSender($0) }
       transport.setRemote(offer)
       sender = VideoSender(configuration)
     }
@@ -239,12 +239,12 @@ private final class WebPeer: @unchecked Sendable {
     }
   }
 
-  func show(_ packet: SoundReceiver.Packet, captured: Double) {
+  func show(_ packet: AudioReceiver.Packet, captured: Double) {
     exchange { [self] in
       let now = SessionTime.now
       // A pause between packets is none that the sender has made; their length is not looked at.
       if transport.canSend(at: now) {
-        sound?.send(
+        audio?.send(
           packet.payload, position: packet.position, samples: OpusEncoding.rate / 50, captured: captured,
           at: now)
       }
@@ -256,7 +256,7 @@ private final class WebPeer: @unchecked Sendable {
     exchange { [self] in
       if case .control(let packets)? = transport.receive(bytes, from: address, at: time) {
         sender?.receive(packets, at: time)
-        sound?.receive(packets, at: time)
+        audio?.receive(packets, at: time)
       }
       return false
     }
@@ -267,7 +267,7 @@ private final class WebPeer: @unchecked Sendable {
       let now = SessionTime.now
       transport.poll(at: now)
       sender?.poll(at: now)
-      sound?.poll(at: now)
+      audio?.poll(at: now)
       guard transport.canSend(at: now), sender?.wantsKeyFrame == true else { return false }
       return limiter.countRequest(at: now)
     }
@@ -276,7 +276,7 @@ private final class WebPeer: @unchecked Sendable {
   /// Tells the browser that the session ends, and closes the socket.
   func close() {
     exchange { [self] in
-      sound?.sayGoodbye(at: SessionTime.now)
+      audio?.sayGoodbye(at: SessionTime.now)
       sender?.sayGoodbye(at: SessionTime.now)
       return false
     }
@@ -296,7 +296,7 @@ private final class WebPeer: @unchecked Sendable {
   private func exchange(_ work: () -> Bool) {
     let (outlet, asks) = lock.withLock {
       let asks = work()
-      for (bytes, isControl) in (sender?.takeOutgoing() ?? []) + (sound?.takeOutgoing() ?? []) {
+      for (bytes, isControl) in (sender?.takeOutgoing() ?? []) + (audio?.takeOutgoing() ?? []) {
         transport.send(bytes, isControl: isControl, at: SessionTime.now)
       }
       for (bytes, to) in transport.takeOutgoing() {

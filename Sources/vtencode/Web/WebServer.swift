@@ -89,12 +89,12 @@ final class WebServer: @unchecked Sendable {
   // MARK: - From the session's thread
 
   /// Lets browsers that come from now on have sound by WebRTC.
-  func expectSound() { peers.expectSound() }
+  func expectAudio() { peers.expectAudio() }
 
   /// Sends a packet of sound to all browsers.
-  func show(_ packet: SoundReceiver.Packet, captured: Double) {
+  func show(_ packet: AudioReceiver.Packet, captured: Double) {
     peers.show(packet, captured: captured)
-    channel.eventLoop.execute { [self] in clients.send(WebSound(packet: packet)) }
+    channel.eventLoop.execute { [self] in clients.send(WebAudio(packet: packet)) }
   }
 
   /// Sends a frame to all pages, except those that are too slow.

@@ -41,9 +41,9 @@ import Testing
     #expect(try await video.load(.preferredTransform) == .identity)
     #expect(try await video.load(.mediaCharacteristics).contains(.visual))
 
-    let sound = try #require(try await asset.loadTracks(withMediaType: .audio).first)
-    #expect(try await sound.load(.naturalTimeScale) == 44100)
-    let basic = try #require(try await sound.load(.formatDescriptions).first?.audioStreamBasicDescription)
+    let audio = try #require(try await asset.loadTracks(withMediaType: .audio).first)
+    #expect(try await audio.load(.naturalTimeScale) == 44100)
+    let basic = try #require(try await audio.load(.formatDescriptions).first?.audioStreamBasicDescription)
     #expect(basic.mFormatID == kAudioFormatMPEG4AAC)
     #expect(basic.mSampleRate == 44100)
     #expect(basic.mChannelsPerFrame == 1)
@@ -51,7 +51,7 @@ import Testing
     // The synchronous properties say the same.
     #expect(asset.tracks(withMediaType: .video).first === video)
     #expect(video.nominalFrameRate == rate)
-    #expect(asset.track(withTrackID: sound.trackID) === sound)
+    #expect(asset.track(withTrackID: audio.trackID) === audio)
   }
 
   @Test func rotationAndShapeAreTold() async throws {

@@ -21,8 +21,8 @@ import Testing
     }
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     let asset = AVURLAsset(url: scratch.url("a.mov"))
-    let sound = try #require(asset.tracks(withMediaType: .audio).first)
-    #expect(sound.extendedLanguageTag == "de-CH" && sound.preferredVolume == 0.5)
+    let audio = try #require(asset.tracks(withMediaType: .audio).first)
+    #expect(audio.extendedLanguageTag == "de-CH" && audio.preferredVolume == 0.5)
     let picture = try #require(asset.tracks(withMediaType: .video).first)
     #expect(picture.extendedLanguageTag == nil && picture.preferredVolume == 1)
     #expect(asset.preferredRate == 1 && asset.preferredVolume == 1 && asset.preferredTransform == .identity)

@@ -70,11 +70,11 @@ import TestSupport
     "mov", "mp4", "mkv", "avi", "ts", "mpg", "flv", "nut", "ogv", "mxf", "y4m", "gif", "wav", "caf", "flac",
   ])
   func usualContainersAreRead(ending: String) throws {
-    var arguments = Fixture.picture + Fixture.sound
+    var arguments = Fixture.picture + Fixture.audio
     switch ending {
     case "y4m", "gif": arguments = Fixture.picture + ["-frames:v", "3"]
-    case "wav", "caf", "flac": arguments = Fixture.sound
-    case "ogv": arguments = Fixture.sound + ["-c:a", "flac", "-f", "ogg"]
+    case "wav", "caf", "flac": arguments = Fixture.audio
+    case "ogv": arguments = Fixture.audio + ["-c:a", "flac", "-f", "ogg"]
     case "mxf": arguments = Fixture.picture + ["-r", "25", "-c:v", "mpeg2video"]
     case "flv": arguments += ["-c:v", "flv", "-c:a", "aac"]
     default:

@@ -80,7 +80,7 @@ import TestSupport
   }
 
   /// A movie with sound, and its samples.
-  private static func sound() throws -> (path: String, samples: [Float]) {
+  private static func audio() throws -> (path: String, samples: [Float]) {
     let path = try Fixture.make(
       "tap.mov",
       [
@@ -116,7 +116,7 @@ import TestSupport
     "A tap sees every frame with its time, what it changes is heard, and it is told when sound begins and ends"
   )
   func aTapSeesAndChangesEveryFrame() throws {
-    let (path, samples) = try Self.sound()
+    let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
     record.gain = 0.5
@@ -147,7 +147,7 @@ import TestSupport
     "A tap before the effects hears the track as it is, one behind them at its volume",
     arguments: [kMTAudioProcessingTapCreationFlag_PreEffects, kMTAudioProcessingTapCreationFlag_PostEffects])
   func aTapBeforeTheEffectsHearsTheTrackAsItIs(_ flags: MTAudioProcessingTapCreationFlags) throws {
-    let (path, samples) = try Self.sound()
+    let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
     let parameters = AVMutableAudioMixInputParameters(track: asset.tracks(withMediaType: .audio).first)
@@ -161,7 +161,7 @@ import TestSupport
 
   @Test("A range of the asset begins at its time, also a second time, and memory may be the system's")
   func aRangeOfTheAssetBeginsAtItsTime() throws {
-    let (path, samples) = try Self.sound()
+    let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
     record.hasOwnMemory = true
@@ -183,7 +183,7 @@ import TestSupport
 
   @Test("A tap that asks for nothing is heard as long as its track is")
   func aTapThatAsksForNothingIsHeardAsLongAsItsTrackIs() throws {
-    let (path, samples) = try Self.sound()
+    let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
     record.constant = 0.125
@@ -194,8 +194,8 @@ import TestSupport
   }
 
   @Test("An exported movie has the sound of the tap")
-  func anExportedMovieHasTheSoundOfTheTap() async throws {
-    let (path, samples) = try Self.sound()
+  func anExportedMovieHasTheAudioOfTheTap() async throws {
+    let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
     record.gain = 0.5

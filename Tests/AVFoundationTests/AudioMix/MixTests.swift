@@ -8,7 +8,7 @@ import Testing
   private static func frames(_ count: Int64) -> CMTime { CMTime(value: count, timescale: 44100) }
 
   /// A movie with two tracks of sound, and their samples as ffmpeg decodes them.
-  private static func sounds() throws -> (path: String, samples: [[Int16]]) {
+  private static func audioTracks() throws -> (path: String, samples: [[Int16]]) {
     let path = try Fixture.make(
       "two.mov",
       [
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func volumesAndRampsAreThoseOfTheArithmetic() throws {
-    let (path, sources) = try Self.sounds()
+    let (path, sources) = try Self.audioTracks()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let tracks = asset.tracks(withMediaType: .audio)
     let first = AVMutableAudioMixInputParameters(track: tracks[0])
@@ -297,9 +297,9 @@ import Testing
     let first = try #require(ReaderTests.read(made, settings: Self.bgra).first)
     let (found, source) = (try Self.pixel(first, 160, 30), try Self.pixel(plain[0], 160, 30))
     #expect(abs(found[0] - source[2]) < 40 && abs(found[2] - source[0]) < 40)
-    let sound = try ReaderTests.read(
+    let audio = try ReaderTests.read(
       made, .audio, settings: [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMBitDepthKey: 16])
-    let loudest = try sound.flatMap { sample in
+    let loudest = try audio.flatMap { sample in
       try ReaderTests.bytes(sample).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }.map { abs(Int($0)) }.max()
     #expect((loudest ?? 0) < 8)

@@ -61,7 +61,7 @@ import Testing
       track: try #require(asset.tracks(withMediaType: .audio).first), outputSettings: Self.settings)
   }
 
-  @Test(arguments: [4_000_000_000_000_000_000, 800_000_000_000_000]) func soundIsRead(claim: Int) throws {
+  @Test(arguments: [4_000_000_000_000_000_000, 800_000_000_000_000]) func audioIsRead(claim: Int) throws {
     let asset = try movie(claiming: claim)
     let reader = try AVAssetReader(asset: asset)
     reader.timeRange = CMTimeRange(start: .zero, duration: asset.duration)
@@ -86,14 +86,14 @@ import Testing
     #expect(CMTime(value: -3, timescale: 2).units(600, .default) == -900)
   }
 
-  @Test func exportsKeepTheSound() async throws {
+  @Test func exportsKeepTheAudio() async throws {
     let asset = try movie(claiming: 4_000_000_000_000_000_000)
     let session = try #require(
       AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
     try await session.export(to: scratch.url("out.mp4"), as: .mp4)
     let made = AVURLAsset(url: scratch.url("out.mp4"))
-    let sound = try #require(made.tracks(withMediaType: .audio).first)
-    #expect(abs(sound.timeRange.duration.seconds - 2) < 0.3)
+    let audio = try #require(made.tracks(withMediaType: .audio).first)
+    #expect(abs(audio.timeRange.duration.seconds - 2) < 0.3)
     #expect(made.tracks(withMediaType: .video).count == 1)
   }
 
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// The same where sound is played at another speed.
-  @Test(arguments: [0.5, 2.0]) func scaledSoundEnds(factor: Double) throws {
+  @Test(arguments: [0.5, 2.0]) func scaledAudioEnds(factor: Double) throws {
     for claim in [4_000_000_000_000_000_000, 800_000_000_000_000] {
       let asset = try movie(claiming: claim)
       let composition = AVMutableComposition()
@@ -169,7 +169,7 @@ import Testing
 
   /// Sound that begins days after the pictures: a minute of silence, and then the sound at its
   /// time.
-  @Test func lateSoundIsNotWaitedFor() throws {
+  @Test func lateAudioIsNotWaitedFor() throws {
     let path = try Fixture.make(
       "claims-late.mkv",
       [

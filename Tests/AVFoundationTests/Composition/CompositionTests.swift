@@ -14,7 +14,7 @@ import Testing
   private static func movie() throws -> String {
     try Fixture.make(
       "composed.mov",
-      Fixture.picture + Fixture.sound + [
+      Fixture.picture + Fixture.audio + [
         "-c:v", "libx264", "-preset", "veryfast", "-bf", "0", "-g", "10", "-sc_threshold", "0", "-pix_fmt",
         "yuv420p", "-c:a", "pcm_s16le", "-video_track_timescale", "30000",
       ])
@@ -144,7 +144,7 @@ import Testing
     #expect(try Self.pixels(some[2]) == pictures[4])
   }
 
-  @Test func soundIsComposedToTheFrame() throws {
+  @Test func audioIsComposedToTheFrame() throws {
     let path = try Self.movie()
     let (_, audio) = try Self.tracks(path)
     func samples(_ asset: AVAsset, _ range: CMTimeRange? = nil) throws -> [Int16] {
@@ -257,7 +257,7 @@ import Testing
   /// One over nothing, which counts as a number that is greater than zero.
   @Test(arguments: [0, -30] as [Int32]) func timesWithoutAScaleAreRefused(scale: Int32) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Self.movie()))
-    let sound = try #require(asset.tracks(withMediaType: .audio).first)
+    let audio = try #require(asset.tracks(withMediaType: .audio).first)
     let bad = CMTime(value: 1, timescale: scale, flags: .valid, epoch: 0)
     let second = CMTimeRange(start: .zero, duration: CMTime(value: 1, timescale: 1))
     let ranges = [
@@ -265,11 +265,11 @@ import Testing
     ]
     let composition = AVMutableComposition()
     let track = try #require(composition.addMutableTrack(withMediaType: .audio, preferredTrackID: 1))
-    try track.insertTimeRange(second, of: sound, at: .zero)
-    #expect(throws: AVError.self) { try track.insertTimeRange(second, of: sound, at: bad) }
+    try track.insertTimeRange(second, of: audio, at: .zero)
+    #expect(throws: AVError.self) { try track.insertTimeRange(second, of: audio, at: bad) }
     #expect(throws: AVError.self) { try composition.insertTimeRange(second, of: asset, at: bad) }
     for range in ranges {
-      #expect(throws: AVError.self) { try track.insertTimeRange(range, of: sound, at: .zero) }
+      #expect(throws: AVError.self) { try track.insertTimeRange(range, of: audio, at: .zero) }
       #expect(throws: AVError.self) { try composition.insertTimeRange(range, of: asset, at: .zero) }
       track.insertEmptyTimeRange(range)
       track.removeTimeRange(range)

@@ -14,7 +14,7 @@ import Testing
   private static func pictures(_ seconds: Int) -> [String] {
     ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=5:duration=\(seconds)"]
   }
-  private static func sound(_ seconds: Int, from start: Int = 0) -> [String] {
+  private static func audio(_ seconds: Int, from start: Int = 0) -> [String] {
     ["-itsoffset", "\(start)", "-f", "lavfi", "-i", "sine=sample_rate=8000:duration=\(seconds)"]
   }
   private static let coded = ["-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac"]
@@ -53,8 +53,8 @@ import Testing
   }
 
   /// Matroska declares one duration for the file, which also applies to its audio.
-  @Test(arguments: ["mp4", "mkv"]) func soundThatBeginsLateIsFilledUp(kind: String) throws {
-    let asset = try asset("late.\(kind)", Self.pictures(120) + Self.sound(5, from: 100) + Self.coded)
+  @Test(arguments: ["mp4", "mkv"]) func audioThatBeginsLateIsFilledUp(kind: String) throws {
+    let asset = try asset("late.\(kind)", Self.pictures(120) + Self.audio(5, from: 100) + Self.coded)
     let composition = try composition(asset)
     for (movie, mixed) in [(asset, true), (composition, false), (composition, true)] as [(AVAsset, Bool)] {
       let found = try frames(movie, mixed: mixed)
@@ -62,8 +62,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["mp4", "mkv", "ts"]) func soundThatEndsEarlyIsFilledUp(kind: String) throws {
-    let asset = try asset("short.\(kind)", Self.pictures(200) + Self.sound(5) + Self.coded)
+  @Test(arguments: ["mp4", "mkv", "ts"]) func audioThatEndsEarlyIsFilledUp(kind: String) throws {
+    let asset = try asset("short.\(kind)", Self.pictures(200) + Self.audio(5) + Self.coded)
     let composition = try composition(asset, times: 2)
     for mixed in [false, true] {
       let found = try frames(composition, mixed: mixed)
@@ -72,8 +72,8 @@ import Testing
   }
 
   /// Missing audio is also filled in a composition that plays the source at half speed.
-  @Test func soundThatEndsEarlyIsScaled() throws {
-    let asset = try asset("short.mkv", Self.pictures(200) + Self.sound(5) + Self.coded)
+  @Test func audioThatEndsEarlyIsScaled() throws {
+    let asset = try asset("short.mkv", Self.pictures(200) + Self.audio(5) + Self.coded)
     let composition = try composition(asset, times: 2)
     let duration = composition.duration
     composition.scaleTimeRange(
@@ -108,7 +108,7 @@ import Testing
   /// A sample table confirms the times of its samples, but neither an empty edit before them nor
   /// sample durations of many hours.
   @Test func emptyEditsAndLongSampleDurationsAreNotConfirmed() throws {
-    let late = Self.sound(1, from: 90_000) + Self.coded
+    let late = Self.audio(1, from: 90_000) + Self.coded
     let sparse = [
       "-vf", "setpts=N*100000/TB", "-fps_mode", "passthrough", "-enc_time_base", "1:1000", "-bf", "0",
       "-video_track_timescale", "1000",
@@ -131,7 +131,7 @@ import Testing
   /// A gap that the program inserts into a composition is filled with silence of its full duration.
   @Test func gapsInsertedByTheProgramAreFilledCompletely() throws {
     let movie = try asset("silent.mp4", Self.pictures(1) + Self.coded)
-    let both = try asset("both.mp4", Self.pictures(1) + Self.sound(1) + Self.coded)
+    let both = try asset("both.mp4", Self.pictures(1) + Self.audio(1) + Self.coded)
     let composition = try composition(both)
     try composition.insertTimeRange(
       CMTimeRange(start: .zero, duration: movie.duration), of: movie, at: CMTime(value: 150, timescale: 1))

@@ -59,7 +59,7 @@ import TestSupport
       format(bits: 32, flags: kAudioFormatFlagIsFloat, channels: 2), first: first, frames: frames, bytes)
   }
 
-  @Test(arguments: [1.0, 0.5, 1.5]) func soundIsHeardAtItsTime(rate: Double) async throws {
+  @Test(arguments: [1.0, 0.5, 1.5]) func audioIsHeardAtItsTime(rate: Double) async throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let renderer = AVSampleBufferAudioRenderer()
     synchronizer.addRenderer(renderer)
@@ -111,7 +111,7 @@ import TestSupport
     #expect(renderer.isReadyForMoreMediaData && renderer.status == .unknown)
   }
 
-  @Test func withoutASinkSoundIsConsumedAtTheClocksPace() async throws {
+  @Test func withoutASinkAudioIsConsumedAtTheClocksPace() async throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let renderer = AVSampleBufferAudioRenderer()
     synchronizer.addRenderer(renderer)
@@ -199,7 +199,7 @@ import TestSupport
     values.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian) { Array($0) } }
   }
 
-  @Test func whatIsNoSoundFails() throws {
+  @Test func whatIsNoAudioFails() throws {
     let renderer = AVSampleBufferAudioRenderer()
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
     renderer.enqueue(samples[0])
@@ -210,7 +210,7 @@ import TestSupport
   }
 
   /// Sound that is to be heard later is exchanged.
-  @Test func soundBehindATimeIsForgotten() throws {
+  @Test func audioBehindATimeIsForgotten() throws {
     let renderer = AVSampleBufferAudioRenderer()
     for second in 0..<4 {
       renderer.enqueue(

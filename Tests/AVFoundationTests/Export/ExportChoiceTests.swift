@@ -20,7 +20,7 @@ import Testing
       ])
   }
 
-  private func soundLanguages(_ path: String) throws -> [String] {
+  private func audioLanguages(_ path: String) throws -> [String] {
     try Tool.run([
       "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream_tags=language", "-of",
       "csv=p=0", path,
@@ -43,7 +43,7 @@ import Testing
         #expect(session.audioTrackGroupHandling == handling ?? .preserveAlternateTracks)
         let url = scratch.url(preset + name)
         try await session.export(to: url, as: .mov)
-        #expect(try soundLanguages(url.path) == expected, "\(preset) \(name)")
+        #expect(try audioLanguages(url.path) == expected, "\(preset) \(name)")
       }
     }
     let mixed = try #require(

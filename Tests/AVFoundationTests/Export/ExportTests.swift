@@ -58,7 +58,7 @@ import TestSupport
       #expect(session.ovtDamage.isEmpty)
       try await session.export(to: scratch.url(name + ".mp4"), as: .mp4)
       #expect(session.ovtDamage.isEmpty == (track == nil))
-      #expect((session.ovtDamage.lostSoundPackets > 0) == (track != nil))
+      #expect((session.ovtDamage.lostAudioPackets > 0) == (track != nil))
       #expect(try Tool.decodingErrors(scratch.file(name + ".mp4")) == "")
     }
   }
@@ -66,7 +66,7 @@ import TestSupport
   @Test(
     "A mix goes on past damaged sound if that is tolerated, and fails otherwise",
     .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: [true, false])
-  func mixOfDamagedSound(isTolerated: Bool) async throws {
+  func mixOfDamagedAudio(isTolerated: Bool) async throws {
     let scratch = Scratch()
     let asset = try damaged(0x101, at: scratch.url("a.ts")).asset
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
@@ -82,7 +82,7 @@ import TestSupport
       return
     }
     try await session.export(to: scratch.url("a.mp4"), as: .mp4)
-    #expect(session.ovtDamage.lostSoundPackets > 0 && session.ovtDamage.failure == nil)
+    #expect(session.ovtDamage.lostAudioPackets > 0 && session.ovtDamage.failure == nil)
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
   }
 
@@ -135,9 +135,9 @@ import TestSupport
     #expect(
       try Probe.properties(scratch.file("a.mp4"), stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
-    let sound = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetAppleM4A))
-    #expect(sound.supportedFileTypes == [.m4a])
-    try await sound.export(to: scratch.url("a.m4a"), as: .m4a)
+    let audio = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetAppleM4A))
+    #expect(audio.supportedFileTypes == [.m4a])
+    try await audio.export(to: scratch.url("a.m4a"), as: .m4a)
     let only = try Probe.properties(scratch.file("a.m4a"), stream: nil, "format=nb_streams")
     #expect(only["nb_streams"] == "1")
     #expect(scratch.contents == ["a.m4a", "a.mp4"])

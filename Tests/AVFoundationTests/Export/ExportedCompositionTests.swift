@@ -52,20 +52,20 @@ import Testing
         }
         return (composition, composition.duration.seconds, true)
       case .parts:
-        let sound = try #require(try tone(440).tracks(withMediaType: .audio).first)
+        let audio = try #require(try tone(440).tracks(withMediaType: .audio).first)
         let track = try track(composition, .audio)
         for index in 0..<8 {
           try track.insertTimeRange(
-            CMTimeRange(start: time(0.01 + 0.2 * Double(index)), duration: time(0.101)), of: sound,
+            CMTimeRange(start: time(0.01 + 0.2 * Double(index)), duration: time(0.101)), of: audio,
             at: track.timeRange.end)
         }
         return (composition, 0.808, false)
       case .codecs:
         let track = try track(composition, .audio)
         for asset in [try tone(440), try tone(440, "libmp3lame", "mp3")] {
-          let sound = try #require(asset.tracks(withMediaType: .audio).first)
+          let audio = try #require(asset.tracks(withMediaType: .audio).first)
           try track.insertTimeRange(
-            CMTimeRange(start: .zero, duration: time(1.5)), of: sound, at: track.timeRange.end)
+            CMTimeRange(start: .zero, duration: time(1.5)), of: audio, at: track.timeRange.end)
         }
         return (composition, 3, false)
       }
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: Case.allCases)
-  func encodedCompositionsHaveTheirSoundAndPictures(_ example: Case) async throws {
+  func encodedCompositionsHaveTheirAudioAndPictures(_ example: Case) async throws {
     let scratch = Scratch()
     let (composition, seconds, hasVideo) = try example.make()
     let name = hasVideo ? "a.mp4" : "a.m4a"
@@ -90,9 +90,9 @@ import Testing
       #expect(abs((found ?? 0) - seconds) < 0.05, "\(stream) \(found ?? 0) of \(seconds)")
     }
     // All of it sounds: a tone without gaps.
-    let sound = try Self.samples(AVURLAsset(url: scratch.url(name)))
-    let quiet = stride(from: 2048, to: sound.count - 4096, by: 512).filter { start in
-      sound[start..<start + 512].allSatisfy { abs(Int($0)) < 500 }
+    let audio = try Self.samples(AVURLAsset(url: scratch.url(name)))
+    let quiet = stride(from: 2048, to: audio.count - 4096, by: 512).filter { start in
+      audio[start..<start + 512].allSatisfy { abs(Int($0)) < 500 }
     }
     #expect(quiet.isEmpty, "\(quiet.map { Double($0) / 44_100 })")
   }
@@ -107,9 +107,9 @@ import Testing
     let path = scratch.file("a.mov")
     let once = try Probe.samples(Fixture.movie())
     #expect(try Probe.samples(path).map(\.hash) == (once + once).map(\.hash))
-    let sound = try Probe.samples(path, stream: "a:0")
+    let audio = try Probe.samples(path, stream: "a:0")
     let packets = try Probe.samples(Fixture.movie(), stream: "a:0").count
-    #expect((2 * packets - 4...2 * packets).contains(sound.count), "\(sound.count) of \(2 * packets)")
+    #expect((2 * packets - 4...2 * packets).contains(audio.count), "\(audio.count) of \(2 * packets)")
     for stream in ["v:0", "a:0"] {
       let found = try Double(Probe.properties(path, stream: stream, "stream=duration")["duration"] ?? "")
       #expect(abs((found ?? 0) - seconds) < 0.05, "\(stream) \(found ?? 0)")
@@ -126,9 +126,9 @@ import Testing
       "rounded.mkv", ["-f", "lavfi", "-i", "sine=sample_rate=24000:duration=6", "-c:a", "aac"])
     let composition = AVMutableComposition()
     let track = try Self.track(composition, .audio)
-    let sound = try #require(
+    let audio = try #require(
       AVURLAsset(url: URL(fileURLWithPath: path)).tracks(withMediaType: .audio).first)
-    try track.insertTimeRange(sound.timeRange, of: sound, at: .zero)
+    try track.insertTimeRange(audio.timeRange, of: audio, at: .zero)
     let session = try #require(
       AVAssetExportSession(asset: composition, presetName: AVAssetExportPresetPassthrough))
     try await session.export(to: scratch.url("a.mov"), as: .mov)
@@ -166,14 +166,14 @@ import Testing
   }
 
   /// Music under a clip is heard without an audio mix; a track that is not enabled is not.
-  @Test func severalSoundTracksAreMixed() async throws {
+  @Test func severalAudioTracksAreMixed() async throws {
     for isEnabled in [true, false] {
       let scratch = Scratch()
       let composition = AVMutableComposition()
       for frequency in [440, 880] {
         let track = try Self.track(composition, .audio)
-        let sound = try #require(try Self.tone(frequency).tracks(withMediaType: .audio).first)
-        try track.insertTimeRange(Self.whole, of: sound, at: .zero)
+        let audio = try #require(try Self.tone(frequency).tracks(withMediaType: .audio).first)
+        try track.insertTimeRange(Self.whole, of: audio, at: .zero)
         if frequency == 880 { track.isEnabled = isEnabled }
       }
       let session = try #require(
@@ -181,14 +181,14 @@ import Testing
       try await session.export(to: scratch.url("a.m4a"), as: .m4a)
       let asset = AVURLAsset(url: scratch.url("a.m4a"))
       #expect(asset.tracks.count == 1)
-      let sound = try Self.samples(asset)
-      #expect(Self.amplitude(sound, 440) > 2000)
-      #expect((Self.amplitude(sound, 880) > 2000) == isEnabled)
-      #expect(Self.amplitude(sound, 660) < 200)
+      let audio = try Self.samples(asset)
+      #expect(Self.amplitude(audio, 440) > 2000)
+      #expect((Self.amplitude(audio, 880) > 2000) == isEnabled)
+      #expect(Self.amplitude(audio, 660) < 200)
     }
   }
 
-  @Test func soundAloneIsCopiedIntoAFileOfSound() async throws {
+  @Test func audioAloneIsCopiedIntoAFileOfAudio() async throws {
     let scratch = Scratch()
     let asset = try Self.tone(440)
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))

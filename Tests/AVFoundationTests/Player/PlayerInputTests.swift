@@ -6,10 +6,10 @@ import TestSupport
 
 /// Players with what is not whole, and what they leave behind.
 @Suite(.serialized) struct PlayerInputTests {
-  @Test func moviesWithoutSoundOrPicturesArePlayed() async throws {
-    let sound = try Fixture.make(
+  @Test func moviesWithoutAudioOrPicturesArePlayed() async throws {
+    let audio = try Fixture.make(
       "half.wav", ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=0.5"])
-    for (path, seconds) in [(try Fixture.elementary(), 2.0), (sound, 0.5)] {
+    for (path, seconds) in [(try Fixture.elementary(), 2.0), (audio, 0.5)] {
       let player = PlayerTests.player(path)
       let layer = AVPlayerLayer(player: player)
       let item = try #require(player.currentItem)

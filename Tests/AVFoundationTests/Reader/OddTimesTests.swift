@@ -7,18 +7,18 @@ import Testing
 /// order.
 @Suite struct OddTimesTests {
   static let film = ["-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=3"]
-  static let sound = ["-f", "lavfi", "-i", "sine=duration=3"]
+  static let audio = ["-f", "lavfi", "-i", "sine=duration=3"]
   static let reordering = ["-c:v", "libx264", "-bf", "3", "-g", "30", "-pix_fmt", "yuv420p"]
 
   static func movie() throws -> String {
-    try Fixture.make("odd.mp4", film + sound + reordering + ["-c:a", "aac"])
+    try Fixture.make("odd.mp4", film + audio + reordering + ["-c:a", "aac"])
   }
 
   struct Case: Sendable, CustomStringConvertible {
     let name: String
     let arguments: @Sendable () throws -> [String]
     /// Whether the movie has an audio track, which may begin a little before the pictures.
-    var hasSound = false
+    var hasAudio = false
     var description: String { name }
   }
 
@@ -37,14 +37,14 @@ import Testing
       name: "negative.mkv",
       arguments: {
         ["-i", try movie(), "-c", "copy", "-output_ts_offset", "-0.5", "-avoid_negative_ts", "disabled"]
-      }, hasSound: true),
+      }, hasAudio: true),
     Case(
       name: "wrap.ts", arguments: { ["-i", try movie(), "-c", "copy", "-output_ts_offset", "95442"] },
-      hasSound: true),
+      hasAudio: true),
     Case(
       name: "hour.ts", arguments: { ["-i", try movie(), "-c", "copy", "-output_ts_offset", "3600"] },
-      hasSound: true),
-    Case(name: "plain.ts", arguments: { ["-i", try movie(), "-c", "copy"] }, hasSound: true),
+      hasAudio: true),
+    Case(name: "plain.ts", arguments: { ["-i", try movie(), "-c", "copy"] }, hasAudio: true),
     Case(name: "late.mkv") { ["-i", try movie(), "-c", "copy", "-an", "-output_ts_offset", "50"] },
     Case(name: "odd.m2v") { film + ["-c:v", "mpeg2video", "-bf", "2"] },
   ]
@@ -61,7 +61,7 @@ import Testing
     let times = samples.map { $0.presentationTimeStamp.seconds * 25 }
     let start = try #require(times.first)
     // The sound may begin a little before the pictures.
-    #expect(start >= 0 && start < (test.hasSound ? 1.5 : 0.01))
+    #expect(start >= 0 && start < (test.hasAudio ? 1.5 : 0.01))
     for (index, time) in times.enumerated() {
       #expect(abs(time - start - Double(index)) < 0.06, "frame \(index)")
     }
@@ -72,7 +72,7 @@ import Testing
     #expect(stored.allSatisfy { $0.decodeTimeStamp <= $0.presentationTimeStamp })
     let sorted = stored.map { $0.presentationTimeStamp }.sorted()
     #expect(zip(sorted, samples).allSatisfy { $0 == $1.presentationTimeStamp })
-    if test.hasSound {
+    if test.hasAudio {
       let heard = try ReaderTests.read(
         asset, .audio, settings: [AVFormatIDKey: kAudioFormatLinearPCM])
       let begin = try #require(heard.first).presentationTimeStamp.seconds

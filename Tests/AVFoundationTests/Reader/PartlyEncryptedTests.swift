@@ -70,8 +70,8 @@ import Testing
     let samples = try ReaderTests.read(asset, settings: Self.planar)
     let found = try samples.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) }
     #expect(found == Array(sums[75...]), "\(found.count)")
-    let sound = try ReaderTests.read(asset, .audio, settings: [AVFormatIDKey: kAudioFormatLinearPCM])
-    let seconds = sound.reduce(0) { $0 + $1.duration.seconds }
+    let audio = try ReaderTests.read(asset, .audio, settings: [AVFormatIDKey: kAudioFormatLinearPCM])
+    let seconds = audio.reduce(0) { $0 + $1.duration.seconds }
     #expect(abs(seconds - 3) < 0.2, "\(seconds)")
   }
 

@@ -229,7 +229,7 @@ import Testing
     #expect(reader.status == .cancelled)
   }
 
-  @Test func soundIsDecoded() throws {
+  @Test func audioIsDecoded() throws {
     let path = try Fixture.movie()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let settings: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMBitDepthKey: 16]

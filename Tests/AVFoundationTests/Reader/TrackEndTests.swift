@@ -82,19 +82,19 @@ import Testing
     return (start, count)
   }
 
-  private func sound(_ asset: AVAsset) throws -> AVAssetTrack {
+  private func audio(_ asset: AVAsset) throws -> AVAssetTrack {
     try #require(asset.tracks(withMediaType: .audio).first)
   }
 
   // MARK: - Tests
 
   @Test(arguments: [("1", 44_100), ("2", 44_100), ("1.2345", 48_000), ("0.75", 32_000)])
-  func soundIsAsLongAsItsTrack(length: String, rate: Int) throws {
+  func audioIsAsLongAsItsTrack(length: String, rate: Int) throws {
     let path = try Fixture.make(
       "end-\(length)-\(rate).m4a",
       ["-f", "lavfi", "-i", "sine=sample_rate=\(rate):duration=\(length)", "-c:a", "aac"])
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
-    let duration = try sound(asset).timeRange.duration.seconds
+    let duration = try audio(asset).timeRange.duration.seconds
     #expect(abs(duration - (Double(length) ?? 0)) < 0.001)
     let found = try frames(asset, rate: rate)
     #expect(found.start == 0 && found.count == Int64((duration * Double(rate)).rounded()))
@@ -104,13 +104,13 @@ import Testing
   }
 
   /// libavformat's own delay: its edit is longer than the media, which end within a packet.
-  @Test func lateSoundIsAsLongAsItsTrack() throws {
+  @Test func lateAudioIsAsLongAsItsTrack() throws {
     let path = try Fixture.make(
       "end-late.mp4",
       ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=30:duration=3", "-itsoffset", "0.3"] + Self.tone
         + ["aac", "-c:v", "libx264"])
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
-    let range = try sound(asset).timeRange
+    let range = try audio(asset).timeRange
     #expect(range.start > .zero)
     let found = try frames(asset)
     #expect(CMTime(value: found.start, timescale: Int32(Self.rate)) == range.start)
@@ -144,7 +144,7 @@ import Testing
       let range = CMTimeRange(
         start: CMTime(value: Int64(item.start), timescale: Int32(Self.rate)),
         duration: CMTime(value: Int64(item.count), timescale: Int32(Self.rate)))
-      #expect(try sound(asset).timeRange == range, "\(source)")
+      #expect(try audio(asset).timeRange == range, "\(source)")
       #expect(asset.duration == range.end)
       let all = try frames(asset)
       #expect(all.start == Int64(item.start) && all.count == Int64(item.count), "\(source): \(all)")
@@ -185,7 +185,7 @@ import Testing
     ([Edit(length: -100, place: 1024)], true), ([Edit(length: 1000, place: 1 << 40)], true),
     ([Edit](repeating: Edit(length: 1, place: 1024), count: 5000), false), ([], false),
   ])
-  func impossibleEditsLoseNoSound(_ edits: [Edit], isWide: Bool) throws {
+  func impossibleEditsLoseNoAudio(_ edits: [Edit], isWide: Bool) throws {
     let scratch = Scratch()
     let asset = try Self.movie(Self.plain(), edits, isWide: isWide, scratch)
     guard let track = asset.tracks(withMediaType: .audio).first else { return }
@@ -201,7 +201,7 @@ import Testing
 
   /// A list in a movie that goes on in fragments is that of its beginning, and without a list all
   /// is heard.
-  @Test func soundWithoutAnEditListIsNotCut() throws {
+  @Test func audioWithoutAnEditListIsNotCut() throws {
     let scratch = Scratch()
     let bare = try Fixture.make("end-bare.m4a", Self.tone + ["aac", "-use_editlist", "0"])
     let all = try frames(AVURLAsset(url: URL(fileURLWithPath: bare))).count

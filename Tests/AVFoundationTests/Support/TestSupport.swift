@@ -156,13 +156,13 @@ enum Fixture {
   }
 
   static let picture = ["-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30000/1001:duration=2"]
-  static let sound = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=2"]
+  static let audio = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=2"]
 
   /// H.264 with B frames, and AAC.
   static func movie(_ name: String = "movie.mp4") throws -> String {
     try make(
       name,
-      picture + sound + [
+      picture + audio + [
         "-c:v", "libx264", "-preset", "veryfast", "-bf", "3", "-g", "20", "-pix_fmt", "yuv420p", "-c:a",
         "aac",
       ])

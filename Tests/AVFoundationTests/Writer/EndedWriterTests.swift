@@ -15,15 +15,15 @@ import TestSupport
     let writer: AVAssetWriter
     /// It is a second ahead, so that it is not ready.
     let video: AVAssetWriterInput
-    let sound: AVAssetWriterInput
+    let audio: AVAssetWriterInput
     let last: CMSampleBuffer
 
     init() throws {
       writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
       video = AVAssetWriterInput(mediaType: .video, outputSettings: nil)
-      sound = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)
+      audio = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)
       writer.add(video)
-      writer.add(sound)
+      writer.add(audio)
       try #require(writer.startWriting())
       writer.startSession(atSourceTime: .zero)
       let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
@@ -37,8 +37,8 @@ import TestSupport
       case .secondSession: writer.startSession(atSourceTime: .zero)
       // Twice at the same time.
       case .badSample:
-        sound.append(last)
-        sound.append(last)
+        audio.append(last)
+        audio.append(last)
       case .cancelled: writer.cancelWriting()
       case .badInput: writer.add(AVAssetWriterInput(mediaType: .video, outputSettings: [:]))
       }
@@ -71,7 +71,7 @@ import TestSupport
     // Later askers are told as well, and finishing an ended writer returns.
     await withCheckedContinuation { continuation in
       let told = Told(continuation)
-      setting.sound.requestMediaDataWhenReady(on: queue) { told.tell() }
+      setting.audio.requestMediaDataWhenReady(on: queue) { told.tell() }
     }
     await writer.finishWriting()
     #expect(setting.scratch.contents.isEmpty)
@@ -95,7 +95,7 @@ import TestSupport
   func whoAsksAgainAndAgainWhetherItIsReadyGoesOn(_ way: Way) throws {
     let setting = try Setting()
     setting.end(way)
-    for input in [setting.video, setting.sound] {
+    for input in [setting.video, setting.audio] {
       #expect(input.isReadyForMoreMediaData && !input.append(setting.last))
       input.markAsFinished()
       #expect(!input.isReadyForMoreMediaData)
@@ -104,7 +104,7 @@ import TestSupport
 
   @Test(.timeLimit(.minutes(HangLimit.minutes))) func aBlockThatKnowsOfTheEndIsForgotten() async throws {
     let setting = try Setting()
-    let video = setting.sound
+    let video = setting.audio
     let queue = DispatchQueue(label: "ended")
     let calls = Mutex(0)
     let gone = DispatchSemaphore(value: 0)
@@ -172,10 +172,10 @@ import TestSupport
   func receiversThrowWhenTheWriterEnds(_ way: Way) async throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
-    let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)
+    let audio = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)
     let receiver = writer.inputReceiver(
       for: AVAssetWriterInput(mediaType: .video, outputSettings: nil))
-    writer.add(sound)
+    writer.add(audio)
     try writer.start()
     writer.startSession(atSourceTime: .zero)
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
@@ -190,8 +190,8 @@ import TestSupport
     switch way {
     case .secondSession: writer.startSession(atSourceTime: .zero)
     case .badSample:
-      sound.append(samples[0])
-      sound.append(samples[0])
+      audio.append(samples[0])
+      audio.append(samples[0])
     case .cancelled: writer.cancelWriting()
     case .badInput: writer.add(AVAssetWriterInput(mediaType: .video, outputSettings: [:]))
     }
@@ -236,27 +236,27 @@ import TestSupport
   /// all of the video has been: what the pictures are stays in order, and everything gets into the
   /// file.
   @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: [false, true])
-  func soundMayComeAfterAllOfTheVideo(hint: Bool)
+  func audioMayComeAfterAllOfTheVideo(hint: Bool)
     async throws
   {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
-    let sounds = try ReaderTests.read(asset, .audio)
+    let audioTracks = try ReaderTests.read(asset, .audio)
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
     let video = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
     video.expectsMediaDataInRealTime = true
-    let sound = AVAssetWriterInput(
+    let audio = AVAssetWriterInput(
       mediaType: .audio, outputSettings: nil,
       sourceFormatHint: hint ? track.formatDescriptions.first as? CMFormatDescription : nil)
     let adaptor = AVAssetWriterInputPixelBufferAdaptor(assetWriterInput: video)
     writer.add(video)
-    writer.add(sound)
+    writer.add(audio)
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: .zero)
     let queue = DispatchQueue(label: "after")
     let pictures = try (0..<90).map { try WriterBehaviourTests.picture($0) }
-    let next = Mutex((picture: 0, sound: 0))
+    let next = Mutex((picture: 0, audio: 0))
     await withCheckedContinuation { continuation in
       let told = Told(continuation)
       video.requestMediaDataWhenReady(on: queue) {
@@ -267,14 +267,14 @@ import TestSupport
           }
           guard index < pictures.count else {
             video.markAsFinished()
-            sound.requestMediaDataWhenReady(on: queue) {
-              while sound.isReadyForMoreMediaData {
+            audio.requestMediaDataWhenReady(on: queue) {
+              while audio.isReadyForMoreMediaData {
                 let index = next.withLock { next in
-                  defer { next.sound += 1 }
-                  return next.sound
+                  defer { next.audio += 1 }
+                  return next.audio
                 }
-                guard index < sounds.count, sound.append(sounds[index]) else {
-                  sound.markAsFinished()
+                guard index < audioTracks.count, audio.append(audioTracks[index]) else {
+                  audio.markAsFinished()
                   return told.tell()
                 }
               }

@@ -155,7 +155,7 @@ import TestSupport
   }
 
   @Test("An export in two passes keeps all frames and sound, differs from a single pass, and leaves no files")
-  func anExportInTwoPassesKeepsAllFramesAndSound() async throws {
+  func anExportInTwoPassesKeepsAllFramesAndAudio() async throws {
     let asset = try Self.source()
     var rates: [Bool: Double] = [:]
     for allows in [false, true] {

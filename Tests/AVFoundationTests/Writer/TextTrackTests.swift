@@ -132,8 +132,8 @@ private enum MovieHeaderFacts {
       mediaType: .subtitle, outputSettings: nil,
       sourceFormatHint: try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP))
     #expect(!writer.canAdd(other))
-    let sound = try AVAssetWriter(outputURL: scratch.url("out.m4a"), fileType: .m4a)
-    #expect(!sound.canAdd(AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil)))
+    let audio = try AVAssetWriter(outputURL: scratch.url("out.m4a"), fileType: .m4a)
+    #expect(!audio.canAdd(AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil)))
   }
 
   @Test func fragmentsHoldNoText() async throws {

@@ -54,19 +54,20 @@ import TestSupport
       inputs[1].addTrackAssociation(withTrackOf: inputs[2], type: "fall")
     }
     let asset = AVURLAsset(url: url)
-    let sounds = asset.tracks(withMediaType: .audio)
+    let audioTracks = asset.tracks(withMediaType: .audio)
     let group = try #require(asset.mediaSelectionGroup(forMediaCharacteristic: .audible))
     #expect(group.options.map(\.extendedLanguageTag) == ["de-CH", "en"])
     #expect(group.defaultOption === group.options[1] && !group.allowsEmptySelection)
-    #expect(sounds.map(\.isEnabled) == [false, true])
+    #expect(audioTracks.map(\.isEnabled) == [false, true])
     #expect(
       group.mediaSelectionOption(withPropertyList: group.options[0].propertyList()) === group.options[0])
     let chosen = AVMediaSelectionGroup.mediaSelectionOptions(
       from: group.options, filteredAndSortedAccordingToPreferredLanguages: ["en-GB", "de"])
     #expect(chosen.map(\.extendedLanguageTag) == ["en", "de-CH"])
-    #expect(sounds[0].associatedTracks(ofType: .audioFallback).map(\.trackID) == [sounds[1].trackID])
-    #expect(sounds[0].availableTrackAssociationTypes == ["fall"])
-    #expect(sounds[1].availableTrackAssociationTypes.isEmpty)
+    #expect(
+      audioTracks[0].associatedTracks(ofType: .audioFallback).map(\.trackID) == [audioTracks[1].trackID])
+    #expect(audioTracks[0].availableTrackAssociationTypes == ["fall"])
+    #expect(audioTracks[1].availableTrackAssociationTypes.isEmpty)
     #expect(asset.mediaSelectionGroup(forMediaCharacteristic: .legible) == nil)
     #expect(try Tool.decodingErrors(url.path).isEmpty)
   }

@@ -100,28 +100,28 @@ import TestSupport
       #expect(!other.startWriting())
       #expect((other.error as? AVError)?.code == .unsupportedOutputSettings, "\(compression)")
     }
-    let sound: [String: Any] = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVNumberOfChannelsKey: 2]
-    #expect(writer.canApply(outputSettings: sound, forMediaType: .audio))
+    let audio: [String: Any] = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVNumberOfChannelsKey: 2]
+    #expect(writer.canApply(outputSettings: audio, forMediaType: .audio))
     #expect(
       !writer.canApply(
-        outputSettings: sound.merging([AVSampleRateKey: 190_000]) { $1 }, forMediaType: .audio))
+        outputSettings: audio.merging([AVSampleRateKey: 190_000]) { $1 }, forMediaType: .audio))
     #expect(scratch.contents.isEmpty)
   }
 
   // MARK: - A track that says nothing
 
   /// A hint that the sound has more channels than there can be, and none that comes.
-  @Test func aHintAtSoundOfTooManyChannelsDoesNotTrap() async throws {
+  @Test func aHintAtAudioOfTooManyChannelsDoesNotTrap() async throws {
     let basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 4,
       mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: .max, mBitsPerChannel: 16, mReserved: 0)
     let writer = try AVAssetWriter(url: scratch.url("hint.mp4"), fileType: .mp4)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())
-    let sound = AVAssetWriterInput(
+    let audio = AVAssetWriterInput(
       mediaType: .audio, outputSettings: [AVFormatIDKey: kAudioFormatMPEG4AAC],
       sourceFormatHint: try CMFormatDescription(audioStreamBasicDescription: basic))
-    for each in [input, sound] {
+    for each in [input, audio] {
       each.expectsMediaDataInRealTime = true
       writer.add(each)
     }
@@ -140,9 +140,9 @@ import TestSupport
     let segments = Segments()
     let writer = Self.segmented(segments, start: .zero)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())
-    let sound = AVAssetWriterInput(
+    let audio = AVAssetWriterInput(
       mediaType: .audio, outputSettings: [AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 48000])
-    for each in [input, sound] {
+    for each in [input, audio] {
       each.expectsMediaDataInRealTime = true
       writer.add(each)
     }
@@ -160,8 +160,8 @@ import TestSupport
     let header = try #require(segments.all.withLock { $0.first?.data })
     #expect(Self.boxes(header, ["moov", "trak"]).count == 2)
     input.markAsFinished()
-    #expect(sound.append(try Self.silence(at: CMTime(value: 4, timescale: 1), frames: 48000)))
-    sound.markAsFinished()
+    #expect(audio.append(try Self.silence(at: CMTime(value: 4, timescale: 1), frames: 48000)))
+    audio.markAsFinished()
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     let joined = segments.all.withLock { $0.reduce(into: Data()) { $0.append($1.data) } }

@@ -92,14 +92,14 @@ import Testing
           duration: CMTime(value: 1024, timescale: 48000), presentationTimeStamp: .zero,
           decodeTimeStamp: .invalid)
       ], sampleSizes: [64])
-    let sound = AVAssetWriterInput(
+    let audio = AVAssetWriterInput(
       mediaType: .audio, outputSettings: nil, sourceFormatHint: format)
     writer.add(video)
-    writer.add(sound)
+    writer.add(audio)
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: .zero)
     for sample in picture { _ = video.append(sample) }
-    _ = sound.append(heard)
+    _ = audio.append(heard)
     let end = DispatchSemaphore(value: 0)
     writer.finishWriting { end.signal() }
     end.wait()

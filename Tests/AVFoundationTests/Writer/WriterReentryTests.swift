@@ -7,7 +7,7 @@ import TestSupport
 
 /// Programs that write more where samples and segments come out.
 @Suite(.serialized) struct WriterReentryTests {
-  private static var sound: [String: Any] {
+  private static var audio: [String: Any] {
     [AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 48000, AVNumberOfChannelsKey: 2]
   }
 
@@ -52,7 +52,7 @@ import TestSupport
 
   /// The writer asks a sound encoder for its format under locks that the encoder's output waits
   /// for: it must not be kept waiting for it.
-  @Test func soundComesOutUnderNoLock() throws {
+  @Test func audioComesOutUnderNoLock() throws {
     let encoders = Mutex<[AudioInputEncoder]>([])
     let times = Mutex<[CMTime]>([])
     let answers = Mutex(0)
@@ -65,7 +65,7 @@ import TestSupport
         try encoder.append(WriterBehaviourTests.silence(at: time, frames: 4800), shiftedBy: .zero)
       }
     }
-    let encoder = AudioInputEncoder(try SoundEncodingSettings(Self.sound)) { result in
+    let encoder = AudioInputEncoder(try AudioEncodingSettings(Self.audio)) { result in
       guard let sample = try? result.get(), let encoder = encoders.withLock({ $0.first }) else { return }
       times.withLock { $0.append(sample.presentationTimeStamp) }
       let asked = DispatchSemaphore(value: 0)
@@ -91,9 +91,9 @@ import TestSupport
       "\(found)")
   }
 
-  @Test func aDelegateMayAppendSound() async throws {
+  @Test func aDelegateMayAppendAudio() async throws {
     let scratch = Scratch()
-    let input = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.sound)
+    let input = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.audio)
     let counter = Counter(8)
     @Sendable func feed() {
       guard let index = counter.next() else { return }
@@ -119,7 +119,7 @@ import TestSupport
   @Test func aDelegateMayAppendPictures() async throws {
     let scratch = Scratch()
     let video = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
-    let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.sound)
+    let audio = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.audio)
     let counter = Counter(90)
     let appended = Counter(90)
     @Sendable func feed(_ count: Int) {
@@ -132,14 +132,14 @@ import TestSupport
     let delegate = Feeding { feed(15) }
     let writer = WriterBehaviourTests.segmented(delegate, start: .zero)
     writer.add(video)
-    writer.add(sound)
+    writer.add(audio)
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: .zero)
     feed(75)
     let done = DispatchSemaphore(value: 0)
     Thread {
       for second in 0..<4 {
-        #expect(Self.appendSilence(sound, second: second))
+        #expect(Self.appendSilence(audio, second: second))
       }
       blockUntil { appended.value >= 90 }
       done.signal()
@@ -147,7 +147,7 @@ import TestSupport
     let hasEnded = await onThread { waitForSignal(done) }
     try #require(hasEnded, "the delegate and the encoder wait for each other")
     video.markAsFinished()
-    sound.markAsFinished()
+    audio.markAsFinished()
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     try delegate.write(to: scratch.url("joined.mp4"))
@@ -157,16 +157,16 @@ import TestSupport
 
   /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the sound,
   /// and asks what it is.
-  @Test func storedPicturesFarAheadWaitForSound() async throws {
+  @Test func storedPicturesFarAheadWaitForAudio() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let picture = try #require(try ReaderTests.read(asset).first)
     let format = try #require(picture.formatDescription)
     let video = AVAssetWriterInput(mediaType: .video, outputSettings: nil, sourceFormatHint: format)
-    let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.sound)
+    let audio = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.audio)
     let writer = try AVAssetWriter(url: scratch.url("ahead.mov"), fileType: .mov)
     writer.add(video)
-    writer.add(sound)
+    writer.add(audio)
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: .zero)
     let done = DispatchSemaphore(value: 0)
@@ -182,8 +182,8 @@ import TestSupport
       done.signal()
     }.start()
     Thread {
-      for second in 0..<30 { #expect(Self.appendSilence(sound, second: second)) }
-      sound.markAsFinished()
+      for second in 0..<30 { #expect(Self.appendSilence(audio, second: second)) }
+      audio.markAsFinished()
       done.signal()
     }.start()
     let hasEnded = await onThread {

@@ -128,8 +128,8 @@ import UniformTypeIdentifiers
     #expect(properties["TAG:language"] == "deu")
     #expect(properties["rotation"] == "-90")
     #expect(properties["TAG:title"] == "A title")
-    let sound = try Probe.properties(scratch.file("a.mov"), stream: "a:0", "stream_disposition=default")
-    #expect(sound["DISPOSITION:default"] == "0")
+    let audio = try Probe.properties(scratch.file("a.mov"), stream: "a:0", "stream_disposition=default")
+    #expect(audio["DISPOSITION:default"] == "0")
     let bytes = try Data(contentsOf: scratch.url("a.mov"))
     let index = try #require(bytes.range(of: Data("moov".utf8))?.lowerBound)
     #expect(index < bytes.range(of: Data("mdat".utf8))?.lowerBound ?? 0)
@@ -146,7 +146,7 @@ import UniformTypeIdentifiers
 
   /// Decodes, encodes with `settings`, and gives back the writer.
   static func transcode(
-    _ source: String, to url: URL, type: AVFileType = .mp4, video: [String: Any], sound: [String: Any]? = nil
+    _ source: String, to url: URL, type: AVFileType = .mp4, video: [String: Any], audio: [String: Any]? = nil
   ) async throws -> AVAssetWriter {
     let asset = AVURLAsset(url: URL(fileURLWithPath: source))
     let reader = try AVAssetReader(asset: asset)
@@ -162,11 +162,11 @@ import UniformTypeIdentifiers
           AVAssetWriterInput(mediaType: .video, outputSettings: video)
         ))
     }
-    if let sound, let track = asset.tracks(withMediaType: .audio).first {
+    if let audio, let track = asset.tracks(withMediaType: .audio).first {
       pairs.append(
         (
           AVAssetReaderTrackOutput(track: track, outputSettings: [AVFormatIDKey: kAudioFormatLinearPCM]),
-          AVAssetWriterInput(mediaType: .audio, outputSettings: sound)
+          AVAssetWriterInput(mediaType: .audio, outputSettings: audio)
         ))
     }
     for (output, input) in pairs {
@@ -204,7 +204,7 @@ import UniformTypeIdentifiers
     }
   }
 
-  @Test(.enabled(if: hasEncoder(kCMVideoCodecType_H264))) func videoAndSoundAreEncoded() async throws {
+  @Test(.enabled(if: hasEncoder(kCMVideoCodecType_H264))) func videoAndAudioAreEncoded() async throws {
     let scratch = Scratch()
     let settings: [String: Any] = [
       AVVideoCodecKey: AVVideoCodecType.h264, AVVideoWidthKey: 320, AVVideoHeightKey: 240,
@@ -213,9 +213,9 @@ import UniformTypeIdentifiers
         AVVideoProfileLevelKey: AVVideoProfileLevelH264MainAutoLevel,
       ] as [String: Any],
     ]
-    let sound: [String: Any] = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: 96000]
+    let audio: [String: Any] = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: 96000]
     let writer = try await Self.transcode(
-      Fixture.movie(), to: scratch.url("a.mp4"), video: settings, sound: sound)
+      Fixture.movie(), to: scratch.url("a.mp4"), video: settings, audio: audio)
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     let path = scratch.file("a.mp4")
     #expect(try Tool.decodingErrors(path) == "")
@@ -372,13 +372,13 @@ import UniformTypeIdentifiers
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
     let video = AVAssetWriterInput(mediaType: .video, outputSettings: nil)
-    let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)
+    let audio = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)
     writer.add(video)
-    writer.add(sound)
+    writer.add(audio)
     #expect(!video.isReadyForMoreMediaData)
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: .zero)
-    #expect(video.isReadyForMoreMediaData && sound.isReadyForMoreMediaData)
+    #expect(video.isReadyForMoreMediaData && audio.isReadyForMoreMediaData)
     var count = 0
     for sample in try ReaderTests.read(asset) where video.isReadyForMoreMediaData {
       #expect(video.append(sample))
@@ -386,12 +386,12 @@ import UniformTypeIdentifiers
     }
     // A second and a little: 30 to 35 frames.
     #expect((30...36).contains(count))
-    #expect(!video.isReadyForMoreMediaData && sound.isReadyForMoreMediaData)
-    sound.markAsFinished()
+    #expect(!video.isReadyForMoreMediaData && audio.isReadyForMoreMediaData)
+    audio.markAsFinished()
     #expect(video.isReadyForMoreMediaData)
     writer.cancelWriting()
     // Who asks again and again goes on, and is told by `append`.
-    #expect(writer.status == .cancelled && video.isReadyForMoreMediaData && !sound.isReadyForMoreMediaData)
+    #expect(writer.status == .cancelled && video.isReadyForMoreMediaData && !audio.isReadyForMoreMediaData)
     #expect(scratch.contents.isEmpty)
   }
 

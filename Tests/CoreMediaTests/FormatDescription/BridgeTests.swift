@@ -240,19 +240,19 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     #expect(CMSwapBigEndianImageDescriptionToHost(&bytes, 10) != noErr)
 
     // A version 1 sound description with compression identifier -2, and one without.
-    var sound = [UInt8](repeating: 0, count: 52)
-    sound[3] = 52
-    sound[17] = 1
+    var audio = [UInt8](repeating: 0, count: 52)
+    audio[3] = 52
+    audio[17] = 1
     for (compression, legacy) in [(UInt8(0xFE), false), (0xFF, true)] {
-      (sound[28], sound[29]) = (0xFF, compression)
+      (audio[28], audio[29]) = (0xFF, compression)
       let block = try CMBlockBuffer(length: 52, flags: .assureMemoryNow)
-      try sound.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
+      try audio.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
       #expect(CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(block, flavor: nil) == legacy)
       #expect(!CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(block, flavor: .isoFamily))
     }
-    let original = sound
-    #expect(CMSwapBigEndianSoundDescriptionToHost(&sound, 52) == noErr && sound[0] == 52 && sound[16] == 1)
-    #expect(CMSwapHostEndianSoundDescriptionToBig(&sound, 52) == noErr && sound == original)
+    let original = audio
+    #expect(CMSwapBigEndianSoundDescriptionToHost(&audio, 52) == noErr && audio[0] == 52 && audio[16] == 1)
+    #expect(CMSwapHostEndianSoundDescriptionToBig(&audio, 52) == noErr && audio == original)
   }
 }
 
@@ -263,7 +263,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     mFramesPerPacket: 1,
     mBytesPerFrame: 4, mChannelsPerFrame: 2, mBitsPerChannel: 16, mReserved: 0)
 
-  @Test func layoutsOfSoundDecideOnEquality() throws {
+  @Test func layoutsOfAudioDecideOnEquality() throws {
     let left = AudioChannelDescription(mChannelLabel: 1, mChannelFlags: [], mCoordinates: (1, 2, 3))
     let right = AudioChannelDescription(mChannelLabel: 2, mChannelFlags: [], mCoordinates: (4, 5, 6))
     let layout = ManagedAudioChannelLayout(channelDescriptions: [left, right])
@@ -306,7 +306,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     #expect(read.mChannelDescriptions.mCoordinates == (0, 0, 0))
   }
 
-  @Test func soundIsCopiedAndDivided() throws {
+  @Test func audioIsCopiedAndDivided() throws {
     let data = try CMBlockBuffer(length: 400, flags: .assureMemoryNow)
     try data.withUnsafeMutableBytes { for index in 0..<400 { $0[index] = UInt8(index % 256) } }
     let timing = CMSampleTimingInfo(
@@ -361,7 +361,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     #expect(throws: NSError.self) { try CMSampleBuffer(copying: planar, forRange: 0..<1) }
   }
 
-  @Test func packetsOfSoundHaveTheirDescriptions() throws {
+  @Test func packetsOfAudioHaveTheirDescriptions() throws {
     var aac = stereo
     aac.mFormatID = kAudioFormatMPEG4AAC
     (aac.mBytesPerPacket, aac.mFramesPerPacket, aac.mBytesPerFrame) = (0, 1024, 0)

@@ -125,7 +125,7 @@ import Testing
     #expect(!plain.matchesImageBuffer(taller))
   }
 
-  @Test func formatsOfSoundAreToldToC() throws {
+  @Test func formatsOfAudioAreToldToC() throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48_000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: kAudioFormatFlagIsFloat,
       mBytesPerPacket: 4, mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: 1, mBitsPerChannel: 32,

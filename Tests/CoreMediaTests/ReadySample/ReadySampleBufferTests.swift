@@ -112,7 +112,7 @@ import Testing
     #expect(CMReadySampleBuffer<Never>(dynamic) == nil)
   }
 
-  @Test func soundBuffersHoldTheirFrames() throws {
+  @Test func audioBuffersHoldTheirFrames() throws {
     var basic = AudioStreamBasicDescription()
     basic.mSampleRate = 8000
     basic.mFormatID = kAudioFormatLinearPCM

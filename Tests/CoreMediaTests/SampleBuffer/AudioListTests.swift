@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A part of channels that stand one after the other is in no one place.
-  @Test func onlyInterleavedSoundIsDivided() throws {
+  @Test func onlyInterleavedAudioIsDivided() throws {
     for isInterleaved in [true, false] {
       var made: CMSampleBuffer?
       #expect(
@@ -151,7 +151,7 @@ import Testing
     #expect(throws: (any Error).self) { try other.withAudioBufferList { list, _ in list.count } }
   }
 
-  @Test func packetsOfCompressedSoundAreDescribed() throws {
+  @Test func packetsOfCompressedAudioAreDescribed() throws {
     let sizes: [UInt32] = [3, 5, 4]
     var offset: Int64 = 100
     let packets = sizes.map { size in

@@ -37,7 +37,7 @@ import Testing
     #expect(try CMFormatDescription(videoCodecType: .h264, width: 64, height: 48).tagCollections == nil)
   }
 
-  @Test func formatsOfSoundAreTheirFourCharacters() {
+  @Test func formatsOfAudioAreTheirFourCharacters() {
     for (format, text) in [
       (kAudioFormatAPAC, "apac"), (kAudioFormatAppleIMA4, "ima4"), (kAudioFormatAMR, "samr"),
       (kAudioFormatMPEG4AAC_ELD, "aace"), (kAudioFormatMPEGD_USAC, "usac"), (kAudioFormatMPEGLayer2, ".mp2"),

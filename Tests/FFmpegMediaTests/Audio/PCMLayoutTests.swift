@@ -64,7 +64,7 @@ import Testing
   }
 
   /// Through the encoder, as a writer's sound goes.
-  @Test(arguments: layouts) func soundIsEncoded(layout: Layout) throws {
+  @Test(arguments: layouts) func audioIsEncoded(layout: Layout) throws {
     var request = AudioEncoder.Request()
     request.pcm = (16, false, false)
     let source = Self.describe(layout, channels: 2)

@@ -75,14 +75,14 @@ import Testing
 
   @Test func durationsOfPacketsWithoutTimesDoNotOverflow() throws {
     let base = AVRational(num: 1, den: 1000)
-    var sound = StreamTimes([try stream(.audio, timeBase: base)], TimeCorrections(), continuity: nil)
-    for _ in 0..<4 { sound.add(try packet(duration: .max / 2)) }
-    sound.finish()
+    var audio = StreamTimes([try stream(.audio, timeBase: base)], TimeCorrections(), continuity: nil)
+    for _ in 0..<4 { audio.add(try packet(duration: .max / 2)) }
+    audio.finish()
     var pictures = StreamTimes([try stream(.video, timeBase: base)], TimeCorrections(), continuity: nil)
     for time in Self.times { pictures.add(try packet(pts: time, duration: 1 << 62)) }
     pictures.finish()
     var count = 0
-    while sound.next() != nil { count += 1 }
+    while audio.next() != nil { count += 1 }
     while pictures.next() != nil { count += 1 }
     #expect(count == 4 + Self.times.count)
   }
@@ -116,8 +116,8 @@ import Testing
   }
 
   /// A gap of ages is no sound: it would take as long to make as it lasts.
-  @Test func soundAgesApartIsNotFilled() throws {
-    let sound = try stream(.audio, timeBase: AVRational(num: 1, den: 1000)) {
+  @Test func audioAgesApartIsNotFilled() throws {
+    let audio = try stream(.audio, timeBase: AVRational(num: 1, den: 1000)) {
       $0.codec_type = AVMEDIA_TYPE_AUDIO
       $0.codec_id = AV_CODEC_ID_PCM_S16LE
       $0.sample_rate = 48000
@@ -126,7 +126,7 @@ import Testing
     }
     for second in Self.times + [10_000, 61_000] {
       let decoder = try AudioDecoder(
-        sound,
+        audio,
         format: AudioDecoder.Format(
           bits: 16, isFloat: false, isBigEndian: false, isInterleaved: true, sampleRate: 48000, channels: 2))
       var frames = 0

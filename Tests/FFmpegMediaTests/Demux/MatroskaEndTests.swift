@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test("Sound of a varying rate lasts until its last block, and not as its size and rate suggest")
-  func soundOfAVaryingRate() throws {
+  func audioOfAVaryingRate() throws {
     let bytes = try FFmpegTool.run(
       [
         "-f", "lavfi", "-i", "aevalsrc='if(lt(t,2),0,random(0))':d=20", "-c:a", "libmp3lame", "-q:a", "0",

@@ -110,8 +110,8 @@ import Testing
       }
       place = next
     }
-    let sound = Array("01wb".utf8) + little(2) + [0x80, 0x80]
-    let content = Array("movi".utf8) + pictures + [[UInt8]](repeating: sound, count: 15_000).joined()
+    let audio = Array("01wb".utf8) + little(2) + [0x80, 0x80]
+    let content = Array("movi".utf8) + pictures + [[UInt8]](repeating: audio, count: 15_000).joined()
     var bytes = whole[..<(list - 8)] + Array("LIST".utf8) + little(content.count) + content
     bytes.replaceSubrange(4..<8, with: little(bytes.count - 8))
     let url = try Self.file(Array(bytes), "avi")

@@ -15,22 +15,22 @@ import TestSupport
 
   /// A track of pictures, or of PCM, in one chunk.
   private static func track(
-    samples: Int, size: Int, isSound: Bool = false, inChunk: Int? = nil, chunks: Int = 1,
+    samples: Int, size: Int, isAudio: Bool = false, inChunk: Int? = nil, chunks: Int = 1,
     sizes: [UInt8]? = nil, hiding: Bool = false
   ) -> [UInt8] {
     let header = box(
       "tkhd", numbers(7, 0, 0, 1, 0, samples) + [UInt8](repeating: 0, count: 52) + numbers(0, 0))
     let media = box("mdhd", numbers(0, 0, 0, 48_000, samples) + [0x55, 0xC4, 0, 0])
     let handler = box(
-      "hdlr", numbers(0, 0) + Array((isSound ? "soun" : "vide").utf8) + numbers(0, 0, 0) + [0])
-    let sound = box(
+      "hdlr", numbers(0, 0) + Array((isAudio ? "soun" : "vide").utf8) + numbers(0, 0, 0) + [0])
+    let audio = box(
       "sowt",
       numbers(0, 1, 0, 0) + [0, UInt8(max(1, size / 2)), 0, 16] + numbers(0, 48_000 << 16))
     let picture = box(
       "jpeg", numbers(0, 1, 0, 0, 0, 0) + [0, 16, 0, 16] + [UInt8](repeating: 0, count: 50))
     let count = numbers(0, size, samples)
-    var tables = box("stsd", numbers(0, 1) + (isSound ? sound : picture))
-    tables += box("stts", numbers(0, 1, samples, isSound ? 1 : 2))
+    var tables = box("stsd", numbers(0, 1) + (isAudio ? audio : picture))
+    tables += box("stts", numbers(0, 1, samples, isAudio ? 1 : 2))
     tables += box("stsc", numbers(0, 1, 1, inChunk ?? samples, 1))
     tables += box("stco", numbers(0, chunks) + [Int](repeating: 40, count: chunks).flatMap { numbers($0) })
     let table = sizes ?? box("stsz", count)
@@ -76,7 +76,7 @@ import TestSupport
     Self.expectDamage(hidden)
     // PCM takes an entry for many samples.
     Self.expectDamage(
-      Self.movie(Self.track(samples: 2_000_000, size: 2, isSound: true, inChunk: 1 << 31), data: 100))
+      Self.movie(Self.track(samples: 2_000_000, size: 2, isAudio: true, inChunk: 1 << 31), data: 100))
   }
 
   /// A hole makes a file as long as one likes, and takes no room.
@@ -145,21 +145,21 @@ import TestSupport
   }
 
   /// A recording of PCM has as many samples as it has frames, also where its end is missing.
-  @Test func soundOfOneSizeIsRead() throws {
+  @Test func audioOfOneSizeIsRead() throws {
     let whole = try Self.open(
-      Self.movie(Self.track(samples: 100_000, size: 2, isSound: true), data: 200_000))
+      Self.movie(Self.track(samples: 100_000, size: 2, isAudio: true), data: 200_000))
     var bytes = 0
     while let packet = try whole.next() { bytes += packet.bytes.count }
     #expect(bytes == 200_000)
     let half =
       Self.fileType
-      + Self.box("moov", Self.movieHeader + Self.track(samples: 86_400_000, size: 2, isSound: true))
+      + Self.box("moov", Self.movieHeader + Self.track(samples: 86_400_000, size: 2, isAudio: true))
       + MovieBox.bytes(172_800_008) + Array("mdat".utf8) + [UInt8](repeating: 0, count: 20_000)
     let cut = try Self.open(half)
     #expect(try cut.next() != nil)
     // In chunks of half a second.
     let hour = Self.movie(
-      Self.track(samples: 172_800_000, size: 4, isSound: true, inChunk: 24_000, chunks: 7200), data: 20_000)
+      Self.track(samples: 172_800_000, size: 4, isAudio: true, inChunk: 24_000, chunks: 7200), data: 20_000)
     #expect(throws: Never.self) { try Self.open(hour) }
   }
 
@@ -232,9 +232,9 @@ import TestSupport
   }
 
   @Test func compressedHeadersAreRead() throws {
-    let header = Self.box("moov", Self.movieHeader + Self.track(samples: 50_000, size: 2, isSound: true))
-    let sound = Self.box("mdat", [UInt8](repeating: 0, count: 100_000))
-    let movie = try Self.open(Self.fileType + sound + Self.compressed(header))
+    let header = Self.box("moov", Self.movieHeader + Self.track(samples: 50_000, size: 2, isAudio: true))
+    let audio = Self.box("mdat", [UInt8](repeating: 0, count: 100_000))
+    let movie = try Self.open(Self.fileType + audio + Self.compressed(header))
     var bytes = 0
     while let packet = try movie.next() { bytes += packet.bytes.count }
     #expect(bytes == 100_000)

@@ -10,18 +10,18 @@ import Testing
     return text.reduced.split(separator: "\n").map(String.init)
   }
 
-  @Test func theVariantWithTheHighestRateIsChosenWithItsSound() throws {
-    let sound = "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"b\",NAME=\"one, two\",URI=\"b.m3u8\""
+  @Test func theVariantWithTheHighestRateIsChosenWithItsAudio() throws {
+    let audio = "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"b\",NAME=\"one, two\",URI=\"b.m3u8\""
     let best = "#EXT-X-STREAM-INF:CODECS=\"avc1.64001f,mp4a.40.2\",BANDWIDTH=900,AUDIO=\"b\""
     let found = try reduced(
       "#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",URI=\"a.m3u8\"",
-      sound,
+      audio,
       "#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID=\"b\",NAME=\"x\",URI=\"s.m3u8\"",
       "#EXT-X-STREAM-INF:BANDWIDTH=100,CODECS=\"avc1.42c01e\",AUDIO=\"a\"", "low.m3u8", best, "# a remark",
       "",
       "high.m3u8", "#EXT-X-STREAM-INF:BANDWIDTH=2000,CODECS=\"mp4a.40.2\"", "sound.m3u8",
       "#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=9000,URI=\"i.m3u8\"")
-    #expect(found == ["#EXTM3U", sound, best, "high.m3u8"])
+    #expect(found == ["#EXTM3U", audio, best, "high.m3u8"])
   }
 
   @Test func aMediaPlaylistStaysAsItIs() throws {

@@ -23,7 +23,7 @@ import Testing
     #expect(clock.gaps == 0)
   }
 
-  @Test func lostSoundLeavesAGap() {
+  @Test func lostAudioLeavesAGap() {
     var clock = CaptureClock()
     for number in 0..<100 {
       let lost: Int64 = number < 50 ? 0 : 30_000
@@ -56,7 +56,7 @@ import Testing
     #expect(clock.gaps == 0)
   }
 
-  @Test func soundWithoutAClockIsCounted() {
+  @Test func audioWithoutAClockIsCounted() {
     var clock = CaptureClock()
     // A file is read ten times as fast; then the reader has to wait for a minute.
     for number in 0..<400 {
@@ -75,18 +75,18 @@ import Testing
 }
 
 /// Sound of an input that a test makes.
-@Suite struct CapturedSoundTests {
+@Suite struct CapturedAudioTests {
   /// Pieces at given times, and then the end or an error.
-  private final class Pieces: SoundInput {
+  private final class Pieces: AudioInput {
     let channels = 1
-    private var pieces: [SoundInputPiece]
+    private var pieces: [AudioInputPiece]
     private let failure: Failure?
 
-    init(_ pieces: [SoundInputPiece], failure: Failure? = nil) {
+    init(_ pieces: [AudioInputPiece], failure: Failure? = nil) {
       (self.pieces, self.failure) = (pieces, failure)
     }
 
-    func read() throws -> SoundInputPiece? {
+    func read() throws -> AudioInputPiece? {
       guard pieces.isEmpty else { return pieces.removeFirst() }
       if let failure { throw failure }
       return nil
@@ -110,10 +110,10 @@ import Testing
     let input = Pieces([
       .init(data: Self.ones(1), captured: 9.5), .init(data: Self.ones(0.5), captured: 11),
     ])
-    let sound = CapturedSound(input, name: "alsa:x")
-    let captured = MovieSource.Captured(sound)
-    let synchronizer = SoundSynchronizer()
-    let track = try CapturedSoundTrack(captured, volume: 0.5, bitRate: nil, synchronizer: synchronizer)
+    let audio = CapturedAudio(input, name: "alsa:x")
+    let captured = MovieSource.Captured(audio)
+    let synchronizer = AudioSynchronizer()
+    let track = try CapturedAudioTrack(captured, volume: 0.5, bitRate: nil, synchronizer: synchronizer)
     // The pictures go from 7 to 9 s.
     captured.begin(CMTime(value: 7, timescale: 1), captured: 10)
     synchronizer.advance(to: CMTime(value: 9, timescale: 1))
@@ -136,19 +136,19 @@ import Testing
   }
 
   @Test func failuresAreTold() throws {
-    let sound = CapturedSound(Pieces([], failure: Failure("'x' gives no sound any more")), name: "alsa:x")
-    sound.begin(at: 0)
-    #expect(sound.next() == nil)
-    #expect(sound.failure == "'x' gives no sound any more")
-    let sending = CapturedSendSound(sound)
+    let audio = CapturedAudio(Pieces([], failure: Failure("'x' gives no sound any more")), name: "alsa:x")
+    audio.begin(at: 0)
+    #expect(audio.next() == nil)
+    #expect(audio.failure == "'x' gives no sound any more")
+    let sending = CapturedCallAudio(audio)
     #expect(throws: Failure.self) { try sending.next() }
   }
 
   @Test func stoppingEndsTheWait() throws {
-    let sound = CapturedSound(Pieces([]), name: "alsa:x")
+    let audio = CapturedAudio(Pieces([]), name: "alsa:x")
     // It has not begun, so that without the stop the wait would last.
-    sound.stop()
-    #expect(sound.next() == nil && sound.failure == nil && sound.remark == nil)
+    audio.stop()
+    #expect(audio.next() == nil && audio.failure == nil && audio.remark == nil)
   }
 
   @Test("The test tone is 440 Hz, and 880 Hz for a tenth of each second")
@@ -164,12 +164,12 @@ import Testing
   }
 
   @Test func namesOfSources() {
-    #expect(SoundSource("pulse:") == .device(.pulse, name: "default"))
-    #expect(SoundSource("pulse:alsa_input.usb-1") == .device(.pulse, name: "alsa_input.usb-1"))
-    #expect(SoundSource("alsa:plughw:1,0") == .device(.alsa, name: "plughw:1,0"))
-    #expect(SoundSource("test:") == .test)
+    #expect(AudioSource("pulse:") == .device(.pulse, name: "default"))
+    #expect(AudioSource("pulse:alsa_input.usb-1") == .device(.pulse, name: "alsa_input.usb-1"))
+    #expect(AudioSource("alsa:plughw:1,0") == .device(.alsa, name: "plughw:1,0"))
+    #expect(AudioSource("test:") == .test)
     for bad in ["", "pulse", "test", "test:1", "movie.mp4", "v4l2:/dev/video0"] {
-      #expect(SoundSource(bad) == nil, "\(bad)")
+      #expect(AudioSource(bad) == nil, "\(bad)")
     }
   }
 }

@@ -42,7 +42,7 @@ import TestSupport
   }
 
   /// The sound of a movie at 48 kHz, mixed to one channel, by ffmpeg.
-  private static func sound(_ name: String, in folder: Folder) throws -> [Float] {
+  private static func audio(_ name: String, in folder: Folder) throws -> [Float] {
     let decoded = try CommandLine.shell(
       "ffmpeg -nostdin -v error -i \(name) -vn -ac 1 -ar 48000 -f f32le -", in: folder)
     try #require(decoded.status == 0, "\(decoded.complaints)")
@@ -74,7 +74,7 @@ import TestSupport
     try #require(run.status == 0, "\(run.complaints)")
     #expect(run.text.contains("encoded as AAC"), "\(run.text)")
     #expect(!run.complaints.contains("no sound"), "\(run.complaints)")
-    let heard = try Self.sound(out, in: folder)
+    let heard = try Self.audio(out, in: folder)
     let pictures = try Self.pictureSeconds(out, in: folder)
     #expect(abs(pictures - 3) < 0.04, "\(pictures)")
     // AAC rounds to frames of 21 ms.
@@ -92,19 +92,19 @@ import TestSupport
       """, in: folder)
     try #require(finished.status == 0, "\(finished.complaints)")
     for name in ["pipe.ts", "copy.mp4"] {
-      #expect(Sinusoid.seconds(of: 1000, in: try Self.sound(name, in: folder)) > 0.8, "\(name)")
+      #expect(Sinusoid.seconds(of: 1000, in: try Self.audio(name, in: folder)) > 0.8, "\(name)")
     }
   }
 
   @Test("Sound and pictures that are generated begin together, and replace a movie's sound")
-  func generatedSoundIsInStep() throws {
+  func generatedAudioIsInStep() throws {
     let folder = try Folder()
     let run = try CommandLine.run(
       CommandLine.vtencode,
       ["transcoding", "test:160x128@30", "--duration", "3", "--sound", "test:", "--out", "out.mov"],
       in: folder.url)
     try #require(run.status == 0, "\(run.complaints)")
-    let heard = try Self.sound("out.mov", in: folder)
+    let heard = try Self.audio("out.mov", in: folder)
     #expect(abs(heard.count - 3 * 48_000) < 3000)
     // The louder tone of 880 Hz is in the first tenth of each second.
     for second in 0..<3 {
@@ -119,7 +119,7 @@ import TestSupport
         "--out", "movie.mp4",
       ], in: folder.url)
     try #require(movie.status == 0, "\(movie.complaints)")
-    let replaced = try Self.sound("movie.mp4", in: folder)
+    let replaced = try Self.audio("movie.mp4", in: folder)
     #expect(Sinusoid.share(of: 440, in: replaced[5760..<38_400]) > 0.95)
   }
 
@@ -132,7 +132,7 @@ import TestSupport
         "streaming", "test:160x128@30", "--sound", "alsa:tone", "--progress", "json", "--out", "out.mp4",
       ], signal: .sent(SIGINT, atFrame: 20))
     try #require(run.status == 0, "\(run.complaints)")
-    let heard = try Self.sound("out.mp4", in: folder)
+    let heard = try Self.audio("out.mp4", in: folder)
     let pictures = try Self.pictureSeconds("out.mp4", in: folder)
     #expect(pictures > 0.5 && abs(Double(heard.count) / 48_000 - pictures) < 0.07, "\(pictures)")
   }
@@ -154,7 +154,7 @@ import TestSupport
     let sent = try JSONDecoder().decode(
       [String: Double].self, from: Data(contentsOf: URL(fileURLWithPath: folder.path("sent.txt"))))
     #expect(sent["soundPackets"] ?? 0 > 50, "\(sent)")
-    let heard = try Self.sound("call.mp4", in: folder)
+    let heard = try Self.audio("call.mp4", in: folder)
     #expect(Sinusoid.seconds(of: 1000, in: heard) > 1, "\(Sinusoid.seconds(of: 1000, in: heard))")
   }
 

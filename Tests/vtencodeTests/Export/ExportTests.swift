@@ -31,7 +31,7 @@ import Testing
 
   @Test func everyPresetExportsAsHelpSays() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 1, size: "640x480", sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 1, size: "640x480", audio: true)
     let help = try CommandLine.vtencode("export", "--help")
     for preset in Self.presets {
       #expect(help.text.contains("  \(preset.name) "), "\(preset.name) is missing in the help")
@@ -47,16 +47,16 @@ import Testing
       #expect(try probe.streams().contains { $0.codec_type == "audio" && $0.codec_name == "aac" })
       try expectNoErrors(probe)
     }
-    let sound = try CommandLine.vtencode(
+    let audio = try CommandLine.vtencode(
       "export", "in.mp4", "--preset", "AVAssetExportPresetAppleM4A", "--out", "out.m4a", in: folder)
-    #expect(sound.status == 0, "\(sound.complaints)")
+    #expect(audio.status == 0, "\(audio.complaints)")
     #expect(try Probe(folder.path("out.m4a")).streams().map(\.codec_type) == ["audio"])
     #expect(folder.contents == ["in.mp4", "out.m4a", "out.mp4"])
   }
 
   @Test func aPartOfAMovieIsExportedInTwoPasses() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 6, sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 6, audio: true)
     let run = try CommandLine.vtencode(
       "export", "in.mp4", "--preset", "HighestQuality", "--start", "0:03", "--duration", "2.4",
       "--multi-pass",

@@ -7,16 +7,16 @@ import Testing
 /// `--out x.m3u8` as a player sees it: playlists by the standard, and segments that ffmpeg decodes.
 @Suite struct HTTPLiveTests {
   /// Ten seconds of pictures, 25 a second, and a tone.
-  static func makeMovie(in folder: Folder, seconds: Int = 10, size: String = "320x180", hasSound: Bool = true)
+  static func makeMovie(in folder: Folder, seconds: Int = 10, size: String = "320x180", hasAudio: Bool = true)
     throws
   {
-    let sound =
-      hasSound ? ["-f", "lavfi", "-i", "sine=frequency=440:duration=\(seconds)", "-c:a", "aac"] : []
+    let audio =
+      hasAudio ? ["-f", "lavfi", "-i", "sine=frequency=440:duration=\(seconds)", "-c:a", "aac"] : []
     let made = try CommandLine.run(
       "ffmpeg",
       [
         "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=25:duration=\(seconds)",
-      ] + sound + ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "ultrafast", folder.path("in.mkv")])
+      ] + audio + ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "ultrafast", folder.path("in.mkv")])
     try #require(made.status == 0, "\(made.complaints)")
   }
 

@@ -27,13 +27,13 @@ import Testing
     #expect(all.variants.allSatisfy { $0.attributes["AUDIO"] == "sound" })
     #expect(all.media.map { $0["URI"] } == ["a-sound.m3u8"] && all.media.first?["CHANNELS"] == "1")
     let playlists = try all.variants.map { try HTTPLiveTests.media(folder, $0.file) }
-    let sound = try HTTPLiveTests.media(folder, "a-sound.m3u8")
+    let audio = try HTTPLiveTests.media(folder, "a-sound.m3u8")
     for playlist in playlists {
       #expect(playlist.segments.map { ($0.seconds * 1000).rounded() } == [2000, 2000, 2000, 1000])
       #expect(playlist.segments.map(\.number) == playlists[0].segments.map(\.number))
-      #expect(playlist.targetDuration == sound.targetDuration)
+      #expect(playlist.targetDuration == audio.targetDuration)
     }
-    #expect(sound.segments.count == 4)
+    #expect(audio.segments.count == 4)
     // 6.2.4: the same content has the same time stamps, so that a player can switch anywhere.
     let times = try all.variants.map { try HTTPLiveTests.times(folder.path($0.file)) }
     #expect(times[0].count == 175)

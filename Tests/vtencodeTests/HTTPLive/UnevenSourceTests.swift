@@ -41,7 +41,7 @@ import Testing
 
   @Test(
     "A part of a movie in which there is no sound yet needs none", arguments: ["transcoding", "streaming"])
-  func soundThatComesLaterIsNotNeeded(_ command: String) throws {
+  func audioThatComesLaterIsNotNeeded(_ command: String) throws {
     let folder = try Folder()
     try Self.make(
       "-f lavfi -i testsrc2=size=160x120:rate=25:duration=6 -itsoffset 5 -f lavfi -i sine=duration=1 "
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test("Encoded sound that begins before the picture has no negative time, and stays beside it")
-  func soundThatComesEarlierHasNoNegativeTime() throws {
+  func audioThatComesEarlierHasNoNegativeTime() throws {
     let folder = try Folder()
     try Self.make(
       "-itsoffset 0.5 -f lavfi -i testsrc2=size=160x120:rate=25:duration=3 -f lavfi -i sine=duration=4 "
@@ -74,15 +74,15 @@ import Testing
         Double($0)
       }
     }
-    let (picture, sound) = (try first("v"), try first("a"))
+    let (picture, audio) = (try first("v"), try first("a"))
     #expect(picture.count == 2 && picture[1] == 0, "\(picture)")
     // The pictures are reordered; the first sound is heard at most one packet after the first one
     // that is decoded.
-    #expect(sound.count == 2 && sound[0] >= 0 && sound[0] < 1024.0 / 44_100, "\(sound)")
+    #expect(audio.count == 2 && audio[0] >= 0 && audio[0] < 1024.0 / 44_100, "\(audio)")
   }
 
   @Test("Sound that comes later makes no segment longer")
-  func laterSoundMakesNoSegmentLonger() throws {
+  func laterAudioMakesNoSegmentLonger() throws {
     let folder = try Folder()
     try Self.make(
       "-f lavfi -i testsrc2=size=160x120:rate=25:duration=8 -itsoffset 5 -f lavfi -i sine=duration=3 "
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test("Sound of a transport stream, which has no configuration, is encoded")
-  func soundOfATransportStreamIsEncoded() throws {
+  func audioOfATransportStreamIsEncoded() throws {
     let folder = try Folder()
     try HTTPLiveTests.makeMovie(in: folder, seconds: 3)
     let made = try CommandLine.shell("ffmpeg -nostdin -v error -i in.mkv -c copy in.ts", in: folder)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test("Sound that lasts longer than the pictures counts")
-  func longerSoundCounts() throws {
+  func longerAudioCounts() throws {
     let folder = try Folder()
     try Self.make(
       "-f lavfi -i testsrc2=size=160x120:rate=25:duration=3 -f lavfi -i sine=duration=8 "

@@ -4,7 +4,7 @@ import Testing
 
 /// Each option's effect, as ffprobe sees it in what was written.
 @Suite(.serialized) struct OptionTests {
-  @Test func defaultsGiveAPlayableMovieWithSound() throws {
+  @Test func defaultsGiveAPlayableMovieWithAudio() throws {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg", ["-v", "error", "-i", CommandLine.sample, "-t", "3", "-c", "copy", folder.path("in.m4v")])
@@ -288,7 +288,7 @@ import Testing
     #expect(try threads(8) - threads(1) >= 5)
   }
 
-  @Test func soundIsLeftOut() throws {
+  @Test func audioIsLeftOut() throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.vtencode(
@@ -297,7 +297,7 @@ import Testing
     #expect(try Probe(out).streams().map(\.codec_type) == ["video"])
   }
 
-  @Test func soundIsCopiedUnchangedAndEndsWithThePicture() throws {
+  @Test func audioIsCopiedUnchangedAndEndsWithThePicture() throws {
     let folder = try Folder()
     let whole = folder.path("whole.mov")
     let short = folder.path("short.mov")

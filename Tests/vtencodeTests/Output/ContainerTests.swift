@@ -8,14 +8,14 @@ import Testing
 /// sound, and their times.
 @Suite struct ContainerTests {
   /// Three seconds of pictures and a tone.
-  private static func makeMovie(in folder: Folder, sound: [String] = ["-c:a", "aac"]) throws {
+  private static func makeMovie(in folder: Folder, audio: [String] = ["-c:a", "aac"]) throws {
     let made = try CommandLine.run(
       "ffmpeg",
       [
         "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=3", "-f",
         "lavfi", "-i", "sine=frequency=440:duration=3", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset",
         "ultrafast",
-      ] + sound + [folder.path("in.mkv")])
+      ] + audio + [folder.path("in.mkv")])
     try #require(made.status == 0, "\(made.complaints)")
   }
 
@@ -48,10 +48,10 @@ import Testing
     try expectNoErrors(probe)
     let times = try Times(path)
     let pictures = times.presented("video")
-    let sound = times.presented("audio")
+    let audio = times.presented("audio")
     #expect(pictures.count == 75)
     for (one, next) in zip(pictures, pictures.dropFirst()) { #expect(abs(next - one - 0.04) < 0.0015) }
-    let (first, last) = (try #require(sound.first), try #require(sound.last))
+    let (first, last) = (try #require(audio.first), try #require(audio.last))
     #expect(abs(first - pictures[0]) < 0.06, "the sound begins at \(first), the pictures at \(pictures[0])")
     #expect(abs(last - pictures[74]) < 0.1, "the sound ends at \(last), the pictures at \(pictures[74])")
     // In the file, no track runs ahead of the other.
@@ -145,7 +145,7 @@ import Testing
   @Test(
     "A .mkv, .ts or .flv file holds all pictures and the sound at the movie's times",
     arguments: ["mkv", "ts", "flv"])
-  func aFileHoldsAllPicturesAndTheSound(_ ending: String) throws {
+  func aFileHoldsAllPicturesAndTheAudio(_ ending: String) throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
     let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.\(ending)", in: folder)
@@ -209,14 +209,14 @@ import Testing
   }
 
   @Test("Sound that a container holds is copied, and other sound is encoded")
-  func soundThatAContainerHoldsIsCopied() throws {
+  func audioThatAContainerHoldsIsCopied() throws {
     for (codec, ending, expected, wording) in [
       ("libopus", "mkv", "opus", "copied"), ("libopus", "flv", "aac", "encoded as AAC"),
       ("flac", "mkv", "flac", "copied"), ("flac", "ts", "aac", "encoded as AAC"),
       ("ac3", "ts", "ac3", "copied"),
     ] {
       let folder = try Folder()
-      try Self.makeMovie(in: folder, sound: ["-c:a", codec])
+      try Self.makeMovie(in: folder, audio: ["-c:a", codec])
       let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.\(ending)", in: folder)
       #expect(run.status == 0 && run.text.contains(wording), "\(codec) in .\(ending): \(run)")
       let streams = try Probe(folder.path("out.\(ending)")).streams()
@@ -225,9 +225,9 @@ import Testing
   }
 
   @Test("The language of the sound is kept", arguments: ["mkv", "ts"])
-  func theLanguageOfTheSoundIsKept(ending: String) throws {
+  func theLanguageOfTheAudioIsKept(ending: String) throws {
     let folder = try Folder()
-    try Self.makeMovie(in: folder, sound: ["-c:a", "aac", "-metadata:s:a:0", "language=ger"])
+    try Self.makeMovie(in: folder, audio: ["-c:a", "aac", "-metadata:s:a:0", "language=ger"])
     let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.\(ending)", in: folder)
     #expect(run.status == 0, "\(run)")
     let probe = try CommandLine.run(
@@ -273,9 +273,9 @@ import Testing
       "ffmpeg -nostdin -v error -i '\(CommandLine.sample)' -t 2 -c copy in.ts && '\(CommandLine.vtencode)' "
         + "transcoding in.ts --dimensions 320 180 --format mp4 --out - > out.mp4", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    let sound = try CommandLine.shell(
+    let audio = try CommandLine.shell(
       "ffprobe -v error -select_streams a -show_entries stream=codec_name -of csv=p=0 out.mp4", in: folder)
-    #expect(sound.text == "aac\n")
+    #expect(audio.text == "aac\n")
     try expectNoErrors(Probe(folder.path("out.mp4")))
   }
 

@@ -26,19 +26,19 @@ import Testing
     let backPressure = BackPressure.waits
     let outcomeOfInterruptedRun = "nothing was kept"
     let state = Mutex(State())
-    private let playsSound: Bool
+    private let playsAudio: Bool
     /// Samples of a track that it takes.
     private let maximum: [OutputTrack.Kind: Int]
 
     init(
-      _ tracks: Set<OutputTrack.Kind>, beginsAtZero: Bool = false, playsSound: Bool = true,
+      _ tracks: Set<OutputTrack.Kind>, beginsAtZero: Bool = false, playsAudio: Bool = true,
       maximum: [OutputTrack.Kind: Int] = [:]
     ) {
       (self.tracks, self.beginsAtZero) = (tracks, beginsAtZero)
-      (self.playsSound, self.maximum) = (playsSound, maximum)
+      (self.playsAudio, self.maximum) = (playsAudio, maximum)
     }
 
-    func plays(_ sound: CMFormatDescription) -> Bool { playsSound }
+    func plays(_ audio: CMFormatDescription) -> Bool { playsAudio }
     func open() { state.withLock { $0.isOpen = true } }
     func add(_ track: OutputTrack) -> OutputTrack.ID? {
       state.withLock {
@@ -112,7 +112,7 @@ import Testing
     let source = try await MovieSource.open(movie, streamFrameRate: nil)
     let options = try EncodingOptions.parse([movie] + arguments)
     let plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
-    let synchronizer = SoundSynchronizer()
+    let synchronizer = AudioSynchronizer()
     let samples = OutputQueue(capacity: 8)
     let pictures = try pictures(of: source)
     let feed = OutputFeed(
@@ -140,9 +140,9 @@ import Testing
     let all = Kept(Set(OutputTrack.Kind.allCases))
     let run = try await feed(all, movie)
     let report = try run.result.get()
-    #expect(all.kinds == [.video, .sound, .subtitles, .chapters])
+    #expect(all.kinds == [.video, .audio, .subtitles, .chapters])
     #expect(all.ends == ["finished", "whole"])
-    #expect(report.fileBytes == 7 && report.sound.copied == 1 && report.sound.total == 1)
+    #expect(report.fileBytes == 7 && report.audio.copied == 1 && report.audio.total == 1)
     #expect(report.text.subtitles == 1 && report.text.chapters == 2)
     // As ffprobe counts them.
     let probe = try CommandLine.shell(
@@ -152,29 +152,29 @@ import Testing
       $0.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
     }
     #expect(all.samples(of: .video).map { CMSampleBufferGetTotalSampleSize($0) } == sizes.first)
-    let sound = all.samples(of: .sound).reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) }
-    #expect(sound == sizes.last?.reduce(0, +))
+    let audio = all.samples(of: .audio).reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) }
+    #expect(audio == sizes.last?.reduce(0, +))
 
     let pictures = Kept([.video])
     let silent = try (await feed(pictures, movie)).result.get()
     #expect(pictures.kinds == [.video])
-    #expect(silent.sound.total == 0 && silent.sound.summary == nil && silent.text.summary == nil)
+    #expect(silent.audio.total == 0 && silent.audio.summary == nil && silent.text.summary == nil)
   }
 
   @Test("Sound that an output's readers do not know comes decoded, to be encoded as AAC")
-  func soundThatAnOutputsReadersDoNotKnowComesDecoded() async throws {
+  func audioThatAnOutputsReadersDoNotKnowComesDecoded() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
-    for playsSound in [true, false] {
-      let output = Kept([.video, .sound], playsSound: playsSound)
+    for playsAudio in [true, false] {
+      let output = Kept([.video, .audio], playsAudio: playsAudio)
       let report = try (await feed(output, movie)).result.get()
       let track = try #require(output.state.withLock { $0.tracks.last })
-      #expect((track.encoding == nil) == playsSound)
-      #expect(report.sound.copied == (playsSound ? 1 : 0) && report.sound.encoded == (playsSound ? 0 : 1))
+      #expect((track.encoding == nil) == playsAudio)
+      #expect(report.audio.copied == (playsAudio ? 1 : 0) && report.audio.encoded == (playsAudio ? 0 : 1))
       let formats = Set(
-        output.samples(of: .sound).compactMap { $0.formatDescription.map(CMFormatDescriptionGetMediaSubType) }
+        output.samples(of: .audio).compactMap { $0.formatDescription.map(CMFormatDescriptionGetMediaSubType) }
       )
-      #expect(formats == [playsSound ? kAudioFormatMPEG4AAC : kAudioFormatLinearPCM])
+      #expect(formats == [playsAudio ? kAudioFormatMPEG4AAC : kAudioFormatLinearPCM])
     }
   }
 
@@ -184,7 +184,7 @@ import Testing
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     for beginsAtZero in [true, false] {
-      let output = Kept([.video, .sound], beginsAtZero: beginsAtZero)
+      let output = Kept([.video, .audio], beginsAtZero: beginsAtZero)
       let run = try await feed(output, movie)
       _ = try run.result.get()
       let first = try #require(run.pictures.first)
@@ -194,23 +194,23 @@ import Testing
       let kept = output.samples(of: .video)
       #expect(kept.map(\.decodeTimeStamp) == run.pictures.map { $0.decodeTimeStamp - origin })
       #expect(kept.map(\.presentationTimeStamp) == run.pictures.map { $0.presentationTimeStamp - origin })
-      let sounds = output.samples(of: .sound)
-      let reference = Kept([.video, .sound])
+      let audioTracks = output.samples(of: .audio)
+      let reference = Kept([.video, .audio])
       _ = try (await feed(reference, movie)).result.get()
-      let wanted = reference.samples(of: .sound).map { $0.presentationTimeStamp - origin }
-      #expect(sounds.map(\.presentationTimeStamp) == wanted.filter { !beginsAtZero || $0 >= .zero })
+      let wanted = reference.samples(of: .audio).map { $0.presentationTimeStamp - origin }
+      #expect(audioTracks.map(\.presentationTimeStamp) == wanted.filter { !beginsAtZero || $0 >= .zero })
     }
   }
 
   @Test(
     "An output that fails on any of its tracks is abandoned, and the encoding stops",
     arguments: [
-      OutputTrack.Kind.video, .sound,
+      OutputTrack.Kind.video, .audio,
     ])
   func anOutputThatFailsOnAnyOfItsTracksIsAbandoned(_ kind: OutputTrack.Kind) async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
-    let output = Kept([.video, .sound, .subtitles], maximum: [kind: 5])
+    let output = Kept([.video, .audio, .subtitles], maximum: [kind: 5])
     let run = try await feed(output, movie)
     #expect(throws: Kept.Full.self) { try run.result.get() }
     #expect(run.isCancelled)
@@ -230,12 +230,12 @@ import Testing
     let samples = OutputQueue(capacity: 8)
     samples.end()
     let feed = OutputFeed(
-      output: empty, source: source, plan: plan, synchronizer: SoundSynchronizer(), damage: DamageCollector())
+      output: empty, source: source, plan: plan, synchronizer: AudioSynchronizer(), damage: DamageCollector())
     #expect(try await feed.write(samples).fileBytes == 0)
     #expect(!empty.state.withLock { $0.isOpen } && empty.ends.isEmpty)
     // An elementary stream has one track, of pictures.
     let stream = ElementaryStreamOutput(path: folder.path("out.264"), replaces: false)
-    #expect(stream.add(OutputTrack(.sound, format: nil)) == nil)
+    #expect(stream.add(OutputTrack(.audio, format: nil)) == nil)
     #expect(stream.name == "a .264 file")
   }
 

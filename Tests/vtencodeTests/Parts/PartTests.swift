@@ -61,7 +61,7 @@ import Testing
     // libx265 takes its time on a machine that has other work.
     let seconds = codec == "avc1" ? 12 : 3
     let count = codec == "avc1" ? 4 : 3
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, audio: true)
     let plan = try split(
       folder, "--codec", codec, "--bitrate", "400k", "--effort", "2", "--segments", "\(count)")
     #expect(plan.segments.count == count && plan.frames == seconds * 25)
@@ -86,12 +86,12 @@ import Testing
     let table = try #require(movie.range(of: Data("stsd".utf8), in: movie.startIndex..<movie.endIndex))
     #expect(movie[table.upperBound..<(table.upperBound + 8)].elementsEqual([0, 0, 0, 0, 0, 0, 0, 1]))
     // The sound is the source's, packet by packet.
-    let sounds = try ["in.mp4", "out.mp4"].map { name in
+    let audioTracks = try ["in.mp4", "out.mp4"].map { name in
       try CommandLine.run(
         "ffmpeg", ["-v", "error", "-i", folder.path(name), "-map", "0:a", "-c", "copy", "-f", "md5", "-"]
       ).text
     }
-    #expect(sounds[0] == sounds[1] && sounds[0].hasPrefix("MD5="))
+    #expect(audioTracks[0] == audioTracks[1] && audioTracks[0].hasPrefix("MD5="))
     let decoding = try probe.packets().compactMap { $0.dts_time.flatMap(Double.init) }
     #expect(decoding == decoding.sorted() && Set(decoding).count == plan.frames)
   }
@@ -258,7 +258,7 @@ import Testing
   /// By itself, a run does what the commands do one by one: the same bits.
   @Test func jobsGiveTheBitsOfTheCommands() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, size: "160x120", sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, size: "160x120", audio: true)
     let run = try CommandLine.vtencode(
       "transcoding", "in.mp4", "--bitrate", "130k", "--effort", "2", "--jobs", "2", "--progress", "json",
       "--out", "jobs.mp4",
@@ -484,7 +484,7 @@ import Testing
 
   /// The pictures may be handed over long before the sound is: a signal then leaves what had the
   /// name.
-  @Test func anInterruptWhileSoundIsWrittenKeepsTheOlderMovie() throws {
+  @Test func anInterruptWhileAudioIsWrittenKeepsTheOlderMovie() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi "

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A movie whose parts need very different rates: still, moving, noise.
-func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240", sound: Bool = false) throws
+func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240", audio: Bool = false) throws
 {
   let third = "trim=duration=\(Double(seconds) / 3),setpts=PTS-STARTPTS"
   // ffmpeg takes long to draw the set in a larger size.
@@ -11,14 +11,15 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     "color=c=navy:size=\(size):rate=25", "testsrc2=size=\(size):rate=25",
     "mandelbrot=size=320x240:rate=25,scale=\(size)",
   ].flatMap { ["-f", "lavfi", "-i", $0] }
-  let sounds = sound ? ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)"] : []
+  let audioTracks =
+    audio ? ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)"] : []
   let made = try CommandLine.run(
     "ffmpeg",
-    ["-nostdin", "-v", "error"] + inputs + sounds + [
+    ["-nostdin", "-v", "error"] + inputs + audioTracks + [
       "-filter_complex",
       "[0:v]\(third)[a];[1:v]\(third),noise=alls=30:allf=t[b];[2:v]\(third)[c];[a][b][c]concat=n=3[v]",
       "-map", "[v]",
-    ] + (sound ? ["-map", "3:a", "-c:a", "aac"] : []) + [
+    ] + (audio ? ["-map", "3:a", "-c:a", "aac"] : []) + [
       "-pix_fmt", "yuv420p", "-c:v", "mpeg4", "-q:v", "2", path,
     ])
   try #require(made.status == 0, "\(made.complaints)")
@@ -51,7 +52,7 @@ func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
     let folder = try Folder()
     // libx265 takes its time on a machine that has other work.
     let seconds = codec == "avc1" ? 6 : 3
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, audio: true)
     let run = try CommandLine.vtencode(
       "transcoding", "in.mp4", "--codec", codec, "--bitrate", "300k", "--multi-pass", "--threads", "1",
       "--progress", "json", "--out", "out.mp4", in: folder)

@@ -194,7 +194,7 @@ import Testing
     #expect(taken.status == 0, "\(taken.complaints)")
   }
 
-  @Test func aSoundRateThatChangesNothingIsToldOf() throws {
+  @Test func aAudioRateThatChangesNothingIsToldOf() throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode(
       "transcoding", CommandLine.sample, "--audio-bitrate", "64k", "--frames", "2", "--out", "out.mp4",

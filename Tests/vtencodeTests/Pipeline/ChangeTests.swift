@@ -313,7 +313,7 @@ import Testing
   }
 
   @Test("One of several sound tracks is kept")
-  func soundTrack() throws {
+  func audioTrack() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=1 "

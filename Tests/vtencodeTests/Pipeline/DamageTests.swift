@@ -111,12 +111,12 @@ import Testing
     let run = try CommandLine.vtencode(
       "transcoding", "in.mp4", "--preset", "highSpeed", "--volume", "0.5", "--out", "out.mp4", in: folder)
     #expect(run.status == 2 && !run.complaints.contains("breaks off"), "\(run.status) \(run.complaints)")
-    let lost = try #require(run.complaints.firstMatch(of: /(\d+) packets? of sound track 1 lost/))
+    let lost = try #require(run.complaints.firstMatch(of: /(\d+) packets? of audio track 1 lost/))
     #expect((Int(lost.1) ?? 0) > 0)
-    let sound = try CommandLine.shell(
+    let audio = try CommandLine.shell(
       "ffprobe -v error -select_streams a -show_entries stream=duration -of csv=p=0 out.mp4", in: folder)
-    let seconds = Double(sound.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
-    #expect(abs(seconds - 2) < 0.1, "\(sound.text)")
+    let seconds = Double(audio.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    #expect(abs(seconds - 2) < 0.1, "\(audio.text)")
     // Behind the damage, which ends at 0.86 s, is the tone, at half of its volume.
     func level(_ name: String) throws -> Double {
       let found = try CommandLine.shell(

@@ -72,7 +72,7 @@ import Testing
         + [sender.target.replacingOccurrences(of: "PORT", with: "\(port)")], in: folder.url)
   }
 
-  private func expectPicturesAndSound(_ sender: Sender) throws {
+  private func expectPicturesAndAudio(_ sender: Sender) throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
     let port = try PeerProgram.freePort(Int32((sender.isUDP ? SOCK_DGRAM : SOCK_STREAM).rawValue))
@@ -90,12 +90,12 @@ import Testing
   }
 
   @Test("A sender's pictures and sound arrive, and its key is in no message", arguments: senders)
-  func aSendersPicturesAndSoundArrive(_ sender: Sender) throws { try expectPicturesAndSound(sender) }
+  func aSendersPicturesAndAudioArrive(_ sender: Sender) throws { try expectPicturesAndAudio(sender) }
 
   @Test("A sender of SRT with a passphrase is heard", .enabled(if: hasSRT))
   func aSenderOfSRTIsHeard() throws {
     // ffmpeg closes its connection with the last byte, before a receiver hands it on.
-    try expectPicturesAndSound(
+    try expectPicturesAndAudio(
       Sender(
         testDescription: "SRT", source: "srt://127.0.0.1:PORT?mode=listener&passphrase=hiddenphrase",
         pace: ["-re"], format: ["-f", "mpegts"], target: "srt://127.0.0.1:PORT?passphrase=hiddenphrase",

@@ -13,7 +13,7 @@ import Testing
     arguments: ["transcoding", "streaming", "conferencing"])
   func partOfMovie(command: String) throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4, sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4, audio: true)
     var arguments = [
       command, "in.mp4", "--start", "0:02", "--duration", "1.5", "--quality", "0.9", "--out", "out.mp4",
     ]
@@ -33,10 +33,10 @@ import Testing
     let quality = Double(same.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     #expect(quality > 30, "\(same.text)")
     // ffprobe's duration of the sound is that of the part, to a packet of AAC.
-    let sound = try CommandLine.shell(
+    let audio = try CommandLine.shell(
       "ffprobe -v error -select_streams a -show_entries stream=duration -of csv=p=0 out.mp4", in: folder)
-    let seconds = Double(sound.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
-    #expect(abs(seconds - 1.5) < 0.05, "\(sound.text)")
+    let seconds = Double(audio.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    #expect(abs(seconds - 1.5) < 0.05, "\(audio.text)")
   }
 
   @Test("The frame that is displayed when a part begins is the part's first one")

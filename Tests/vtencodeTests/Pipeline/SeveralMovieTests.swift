@@ -8,9 +8,9 @@ import Testing
 /// Several movies in one run, and the size of a file.
 @Suite struct SeveralMovieTests {
   private func makeMovie(
-    _ name: String, size: String = "192x128", rate: Int = 25, sound: Bool, in folder: Folder
+    _ name: String, size: String = "192x128", rate: Int = 25, audio: Bool, in folder: Folder
   ) throws {
-    let tone = sound ? "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=1 -c:a aac" : ""
+    let tone = audio ? "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=1 -c:a aac" : ""
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=\(size):rate=\(rate):duration=1 \(tone) "
         + "-pix_fmt yuv420p -c:v mpeg4 -q:v 2 \(name)", in: folder)
@@ -20,8 +20,8 @@ import Testing
   @Test("Joined movies follow one another, with silence where one has no sound")
   func joined() throws {
     let folder = try Folder()
-    try makeMovie("one.mp4", sound: false, in: folder)
-    try makeMovie("two.mp4", size: "128x128", sound: true, in: folder)
+    try makeMovie("one.mp4", audio: false, in: folder)
+    try makeMovie("two.mp4", size: "128x128", audio: true, in: folder)
     let run = try CommandLine.vtencode(
       "transcoding", "one.mp4", "two.mp4", "--join", "--quality", "0.9", "--out", "out.mp4", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
@@ -53,8 +53,8 @@ import Testing
   func joinedRates(isCoarseFirst: Bool) throws {
     let folder = try Folder()
     // An AVI of 25 frames a second has 25 ticks a second.
-    try makeMovie("a.avi", rate: 25, sound: false, in: folder)
-    try makeMovie("b.mp4", rate: 30, sound: false, in: folder)
+    try makeMovie("a.avi", rate: 25, audio: false, in: folder)
+    try makeMovie("b.mp4", rate: 30, audio: false, in: folder)
     let (first, second) = isCoarseFirst ? ("a.avi", "b.mp4") : ("b.mp4", "a.avi")
     let run = try CommandLine.vtencode(
       "transcoding", first, second, "--join", "--quality", "0.5", "--out", "out.mp4", in: folder)
@@ -83,8 +83,8 @@ import Testing
   @Test("A part that the smallest of joined movies does not hold is refused before the start")
   func cropOfJoinedMovies() throws {
     let folder = try Folder()
-    try makeMovie("one.mp4", sound: false, in: folder)
-    try makeMovie("two.mp4", size: "128x96", sound: false, in: folder)
+    try makeMovie("one.mp4", audio: false, in: folder)
+    try makeMovie("two.mp4", size: "128x96", audio: false, in: folder)
     func join(_ options: [String]) throws -> Finished {
       try CommandLine.run(
         CommandLine.vtencode,
@@ -106,10 +106,10 @@ import Testing
   @Test("No run replaces what another one, or itself, reads")
   func inputsAreKept() throws {
     let folder = try Folder()
-    try makeMovie("one.mp4", sound: false, in: folder)
-    try makeMovie("logo.mp4", sound: false, in: folder)
+    try makeMovie("one.mp4", audio: false, in: folder)
+    try makeMovie("logo.mp4", audio: false, in: folder)
     try FileManager.default.createDirectory(atPath: folder.path("b"), withIntermediateDirectories: false)
-    try makeMovie("b/one.mp4", sound: false, in: folder)
+    try makeMovie("b/one.mp4", audio: false, in: folder)
     try Data("1\n00:00:00,000 --> 00:00:01,000\nA\n".utf8).write(
       to: folder.url.appendingPathComponent("w.srt"))
     let before = try Data(contentsOf: folder.url.appendingPathComponent("b/one.mp4"))
@@ -138,8 +138,8 @@ import Testing
   @Test("Several movies get their names in a folder, and a broken one does not stop the others")
   func folderOfMovies() throws {
     let folder = try Folder()
-    try makeMovie("one.mp4", sound: true, in: folder)
-    try makeMovie("two.mov", sound: false, in: folder)
+    try makeMovie("one.mp4", audio: true, in: folder)
+    try makeMovie("two.mov", audio: false, in: folder)
     try Data("nothing".utf8).write(to: folder.url.appendingPathComponent("bad.mp4"))
     let run = try CommandLine.vtencode(
       "transcoding", "one.mp4", "bad.mp4", "two.mov", "--quality", "0.5", "--out", "small/", in: folder)
@@ -156,9 +156,9 @@ import Testing
   @Test("Several movies need a folder, and names of their own")
   func refusals() throws {
     let folder = try Folder()
-    try makeMovie("one.mp4", sound: false, in: folder)
+    try makeMovie("one.mp4", audio: false, in: folder)
     try FileManager.default.createDirectory(atPath: folder.path("b"), withIntermediateDirectories: false)
-    try makeMovie("b/one.mp4", sound: false, in: folder)
+    try makeMovie("b/one.mp4", audio: false, in: folder)
     let noFolder = try CommandLine.vtencode(
       "transcoding", "one.mp4", "b/one.mp4", "--out", "x.mp4", in: folder)
     #expect(noFolder.status == 64 && noFolder.complaints.contains("--out small/"), "\(noFolder.complaints)")
@@ -171,7 +171,7 @@ import Testing
   @Test("A file is at most as large as was asked for, and not much smaller", arguments: [60_000, 250_000])
   func targetSize(bytes: Int) throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4, sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4, audio: true)
     let run = try CommandLine.vtencode(
       "transcoding", "in.mp4", "--target-size", "\(bytes / 1000)k", "--audio", "aac", "--audio-bitrate",
       "32k",

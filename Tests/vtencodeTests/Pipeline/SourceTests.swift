@@ -197,22 +197,22 @@ import Testing
 
   // MARK: Sound
 
-  @Test func soundThatMP4CannotPlayIsEncoded() throws {
+  @Test func audioThatMP4CannotPlayIsEncoded() throws {
     let folder = try Folder()
     let source = try make(
       "sound.mkv", in: folder,
       ["-map", "0:v", "-map", "1:a", "-c:v", "libx264", "-c:a", "libopus", "-ac", "2"])
     let run = try encode(source, "--out", "out.mp4", in: folder)
     #expect(run.text.contains("sound   encoded as AAC"), "\(run.text)")
-    let sound = try #require(try Probe(folder.path("out.mp4")).streams().first { $0.codec_type == "audio" })
-    #expect(sound.codec_name == "aac")
+    let audio = try #require(try Probe(folder.path("out.mp4")).streams().first { $0.codec_type == "audio" })
+    #expect(audio.codec_name == "aac")
     let refused = try CommandLine.vtencode(
       "transcoding", source, "--audio", "none", "--out", "silent.mp4", in: folder)
     #expect(refused.status == 0)
     #expect(try Probe(folder.path("silent.mp4")).streams().count == 1)
   }
 
-  @Test func allSoundTracksAreKept() throws {
+  @Test func allAudioTracksAreKept() throws {
     let folder = try Folder()
     let source = try make(
       "two.mkv", in: folder,

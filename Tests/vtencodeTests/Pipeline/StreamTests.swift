@@ -121,13 +121,13 @@ import Testing
     try expectNoErrors(probe)
     // Sound does not outlast the picture by more than a packet.
     let end = try #require(try probe.frames().last?.time)
-    let sound = try CommandLine.run(
+    let audio = try CommandLine.run(
       "ffprobe",
       [
         "-v", "error", "-select_streams", "a", "-show_entries", "stream=duration", "-of", "csv=p=0",
         folder.path("out-part.mp4"),
       ])
-    let duration = try #require(Double(sound.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    let duration = try #require(Double(audio.text.trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(duration < end + 0.1)
   }
 }

@@ -165,7 +165,7 @@ import Testing
   }
 
   /// Sound that begins long after the pictures, and goes on after a long pause.
-  @Test func lateSoundDoesNotHoldUp() throws {
+  @Test func lateAudioDoesNotHoldUp() throws {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg",

@@ -86,12 +86,12 @@ import Testing
   @Test("Tracks that are not read need no files, and those that are do")
   func tracksThatAreNotReadNeedNoFiles() throws {
     let folder = try Folder()
-    let sound = Array(repeating: ["-map", "1:a"], count: 60).flatMap { $0 }
+    let audio = Array(repeating: ["-map", "1:a"], count: 60).flatMap { $0 }
     let made = try CommandLine.run(
       "ffmpeg",
       ["-nostdin", "-v", "error"]
         + ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=1"]
-        + ["-f", "lavfi", "-i", "sine=sample_rate=8000:duration=1", "-map", "0:v"] + sound
+        + ["-f", "lavfi", "-i", "sine=sample_rate=8000:duration=1", "-map", "0:v"] + audio
         + ["-c:v", "mpeg4", "-c:a", "aac", folder.path("in.mov")])
     try #require(made.status == 0, "\(made.complaints)")
     func run(_ command: String) throws -> Finished {

@@ -57,7 +57,7 @@ func plain(_ asset: AVAsset) async throws -> AVVideoComposition {
   try await AVVideoComposition.videoComposition(withPropertiesOf: asset)
 }
 
-func askForSound(_ renderer: AVSampleBufferAudioRenderer, from time: CMTime) {
+func askForAudio(_ renderer: AVSampleBufferAudioRenderer, from time: CMTime) {
   renderer.flush(fromSourceTime: time) { isDone in if !isDone { renderer.flush() } }
 }
 

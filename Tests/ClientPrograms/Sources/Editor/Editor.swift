@@ -129,7 +129,7 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
   let writer = try AVAssetWriter(outputURL: url, fileType: .mov)
   let format = try await track.load(.formatDescriptions).first
   let video = AVAssetWriterInput(mediaType: .video, outputSettings: nil, sourceFormatHint: format)
-  func sound(_ language: String) -> AVAssetWriterInput {
+  func audio(_ language: String) -> AVAssetWriterInput {
     let input = AVAssetWriterInput(
       mediaType: .audio,
       outputSettings: [
@@ -139,7 +139,7 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     input.extendedLanguageTag = language
     return input
   }
-  let inputs = [sound("en"), sound("fr")]
+  let inputs = [audio("en"), audio("fr")]
   for input in [video] + inputs {
     input.expectsMediaDataInRealTime = false
     writer.add(input)
@@ -236,13 +236,13 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     guard
       let video = composition.addMutableTrack(
         withMediaType: .video, preferredTrackID: kCMPersistentTrackID_Invalid),
-      let sound = composition.addMutableTrack(
+      let audio = composition.addMutableTrack(
         withMediaType: .audio, preferredTrackID: kCMPersistentTrackID_Invalid),
       let sourceVideo = try await source.loadTracks(withMediaType: .video).first,
-      let sourceSound = try await source.loadTracks(withMediaType: .audio).first
+      let sourceAudio = try await source.loadTracks(withMediaType: .audio).first
     else { throw Failure(text: "no tracks") }
     let part = CMTimeRange(start: seconds(2), duration: seconds(1))
-    for (track, from) in [(video, sourceVideo), (sound, sourceSound)] {
+    for (track, from) in [(video, sourceVideo), (audio, sourceAudio)] {
       try track.insertTimeRange(part, of: from, at: .zero)
       try track.insertTimeRange(part, of: from, at: seconds(1))
       track.scaleTimeRange(CMTimeRange(start: seconds(1), duration: seconds(1)), toDuration: seconds(2))
@@ -253,7 +253,7 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     try require(composition.duration == seconds(3), "\(composition.duration.seconds)")
 
     // Sound that fades out in the first second.
-    let parameters = AVMutableAudioMixInputParameters(track: sound)
+    let parameters = AVMutableAudioMixInputParameters(track: audio)
     parameters.setVolumeRamp(
       fromStartVolume: 1, toEndVolume: 0, timeRange: CMTimeRange(start: .zero, duration: seconds(1)))
     parameters.setVolume(0.5, at: seconds(1.5))

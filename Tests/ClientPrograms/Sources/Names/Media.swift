@@ -3,7 +3,7 @@ import AVFoundation
 import CoreMedia
 import Foundation
 
-private func makeSound(frames: Int) -> CMSampleBuffer? {
+private func makeAudio(frames: Int) -> CMSampleBuffer? {
   var description = AudioStreamBasicDescription(
     mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
     mFormatFlags: kAudioFormatFlagIsFloat | kAudioFormatFlagIsPacked | kAudioFormatFlagIsNonInterleaved,
@@ -38,7 +38,7 @@ private func makeSound(frames: Int) -> CMSampleBuffer? {
 }
 
 func audioBuffers() {
-  guard let sample = makeSound(frames: 100) else { return check(false, "no sound") }
+  guard let sample = makeAudio(frames: 100) else { return check(false, "no sound") }
   // As recorders take it apart.
   var needed = 0
   CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
@@ -104,7 +104,7 @@ func pictures() {
   let fitted = AVMakeRect(
     aspectRatio: CGSize(width: 16, height: 9), insideRect: CGRect(x: 0, y: 0, width: 1600, height: 1600))
   check(fitted == CGRect(x: 0, y: 350, width: 1600, height: 900), "\(fitted)")
-  let sound: [String: Any] = [
+  let audio: [String: Any] = [
     AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 44_100, AVNumberOfChannelsKey: 2,
     AVEncoderAudioQualityKey: AVAudioQuality.high.rawValue, AVEncoderBitRatePerChannelKey: 64_000,
     AVEncoderBitRateStrategyKey: AVAudioBitRateStrategy_Variable,
@@ -112,7 +112,7 @@ func pictures() {
   ]
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mov")
   guard let writer = try? AVAssetWriter(outputURL: url, fileType: .mov) else { return check(false, "writer") }
-  check(writer.canApply(outputSettings: sound, forMediaType: .audio), "sound")
+  check(writer.canApply(outputSettings: audio, forMediaType: .audio), "sound")
   let background = AVMutableVideoCompositionInstruction()
   background.backgroundColor = CGColor(red: 1, green: 0, blue: 0, alpha: 1)
   check(background.backgroundColor?.alpha == 1, "background")
@@ -124,7 +124,7 @@ func queues() {
     allocator: kCFAllocatorDefault, capacity: 0,
     callbacks: CMBufferQueueGetCallbacksForUnsortedSampleBuffers(),
     queueOut: &queue)
-  guard let queue, let sample = makeSound(frames: 10) else { return check(false, "no queue") }
+  guard let queue, let sample = makeAudio(frames: 10) else { return check(false, "no queue") }
   check(CMBufferQueueCopyHead(queue) == nil, "head of nothing")
   check(CMBufferQueueEnqueue(queue, buffer: sample) == noErr, "enqueue")
   check(CMBufferQueueCopyHead(queue) === sample && CMBufferQueueGetBufferCount(queue) == 1, "head")

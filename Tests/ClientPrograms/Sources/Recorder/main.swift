@@ -23,7 +23,7 @@ func require(_ condition: Bool, _ text: String) throws {
 final class Recorder: @unchecked Sendable {
   private let writer: AVAssetWriter
   private let video: AVAssetWriterInput
-  private let sound: AVAssetWriterInput
+  private let audio: AVAssetWriterInput
   private let adaptor: AVAssetWriterInputPixelBufferAdaptor
   private let counts = OSAllocatedUnfairLock(initialState: (frames: 0, packets: 0))
   private let size: CGSize
@@ -58,13 +58,13 @@ final class Recorder: @unchecked Sendable {
         kCVPixelBufferWidthKey as String: size.width,
         kCVPixelBufferHeightKey as String: size.height,
       ])
-    sound = AVAssetWriterInput(
+    audio = AVAssetWriterInput(
       mediaType: .audio,
       outputSettings: [
         AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 48000, AVNumberOfChannelsKey: 2,
       ])
     writer.add(video)
-    writer.add(sound)
+    writer.add(audio)
   }
 
   func record(seconds: Int) async throws {
@@ -73,11 +73,11 @@ final class Recorder: @unchecked Sendable {
     let state = signposter.beginInterval("record", id: signposter.makeSignpostID(), "\(seconds) s")
     for index in 0..<(30 * seconds) {
       try append(frame: index)
-      try append(soundOf: index)
+      try append(audioOf: index)
     }
     signposter.endInterval("record", state)
     video.markAsFinished()
-    sound.markAsFinished()
+    audio.markAsFinished()
     await writer.finishWriting()
     let counts = counts.withLock { $0 }
     os_log("%d frames, %d packets", log: .default, type: .info, counts.frames, counts.packets)
@@ -105,7 +105,7 @@ final class Recorder: @unchecked Sendable {
   }
 
   /// 1600 frames of sound, each channel in a buffer of its own.
-  private func append(soundOf index: Int) throws {
+  private func append(audioOf index: Int) throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagsNativeFloatPacked | kAudioFormatFlagIsNonInterleaved, mBytesPerPacket: 4,
@@ -141,8 +141,8 @@ final class Recorder: @unchecked Sendable {
     try require(status == noErr, "buffer list: \(status)")
     let channels = try sample.withAudioBufferList { list, _ in list.count }
     try require(channels == 2, "channels")
-    while !sound.isReadyForMoreMediaData { usleep(1000) }
-    try require(sound.append(sample), "append sound: \(String(describing: writer.error))")
+    while !audio.isReadyForMoreMediaData { usleep(1000) }
+    try require(audio.append(sample), "append sound: \(String(describing: writer.error))")
     counts.withLock { $0.packets += 1 }
   }
 }

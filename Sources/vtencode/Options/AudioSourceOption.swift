@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// The option that records sound beside the pictures.
+struct AudioSourceOption: ParsableArguments {
+  @Option(
+    name: .customLong("sound"),
+    help: ArgumentHelp(
+      "Record sound in place of the movie's: pulse:, the microphone of PulseAudio or PipeWire, or pulse:NAME "
+        + "for another of its sources; alsa:NAME, a device of ALSA, such as alsa:default; test:, a tone.",
+      valueName: "source"),
+    transform: AudioSource.reading(or: AudioSource.advice))
+  var audio: AudioSource?
+
+  /// Checks that the option has an effect, and that no other one contradicts it.
+  /// - Parameters:
+  ///   - options: the run's options.
+  ///   - changes: the changes of the movie.
+  func validate(with options: EncodingOptions, _ changes: ChangeOptions) throws {
+    guard audio != nil else { return }
+    let refused = [
+      ("--no-audio", options.audio.noAudio), ("--audio none", options.audio.audio == .none),
+      ("--audio copy", options.audio.audio == .copy), ("--audio-track", changes.audioTrack != nil),
+    ]
+    if let (name, _) = refused.first(where: \.1) {
+      throw ValidationError("--sound records sound, which \(name) does not write; leave one of them out.")
+    }
+    if let what = options.streamDescription {
+      throw ValidationError("\(what) holds no sound; leave --sound out, or name --out .mov or .mp4.")
+    }
+    try Self.validate(isSandboxed: options.sandboxing.sandbox)
+  }
+
+  static func validate(isSandboxed: Bool) throws {
+    if isSandboxed {
+      throw ValidationError(
+        "--sandbox is for movies; a microphone needs access to the system, so leave --sound or it out.")
+    }
+  }
+}
