@@ -178,8 +178,10 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     // Decode times are not later than presentation times: after a decode time beyond the wanted
     // time, no sample is presented earlier.
     while let sample = times.next() {
-      if let shown = sample.shown, shown <= wanted { best = max(best ?? shown, shown) }
-      if sample.decoded > wanted { break }
+      if let presentationTime = sample.presentationTime, presentationTime <= wanted {
+        best = max(best ?? presentationTime, presentationTime)
+      }
+      if sample.decodeTime > wanted { break }
     }
     return best.map { stream.time($0) } ?? .invalid
   }

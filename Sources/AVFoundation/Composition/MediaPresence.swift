@@ -39,10 +39,12 @@ final class PictureProbe {
     var found = low
     for _ in 0..<Self.maxPackets {
       guard let packet = try? demuxer.next() else { break }
-      let decoded = packet.dts ?? packet.pts ?? .max
-      let shown = packet.pts ?? decoded
-      if shown <= high, !packet.isDiscarded, !packet.bytes.isEmpty { found = max(found, shown) }
-      if decoded > high { break }
+      let decodeTime = packet.dts ?? packet.pts ?? .max
+      let presentationTime = packet.pts ?? decodeTime
+      if presentationTime <= high, !packet.isDiscarded, !packet.bytes.isEmpty {
+        found = max(found, presentationTime)
+      }
+      if decodeTime > high { break }
     }
     return found > low ? stream.time(found) : nil
   }

@@ -227,7 +227,8 @@ extension AVAssetTrack {
   ///   invalid or indefinite.
   public func makeSampleCursor(presentationTimeStamp: CMTime) -> AVSampleCursor? {
     guard let index = sampleIndex, presentationTimeStamp.isValid, !presentationTimeStamp.isIndefinite,
-      let number = index.shown(at: index.stream.units(presentationTimeStamp)) ?? index.firstShown
+      let number = index.sample(presentedAt: index.stream.units(presentationTimeStamp))
+        ?? index.firstPresented
     else { return nil }
     return AVSampleCursor(index, at: number)
   }

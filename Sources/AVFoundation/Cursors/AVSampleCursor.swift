@@ -60,7 +60,7 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     move { sampleNumber in
       var steps = Int64(0)
       while steps != stepCount,
-        let next = stepCount > 0 ? index.shownAfter(sampleNumber) : index.shownBefore(sampleNumber)
+        let next = stepCount > 0 ? index.presentedAfter(sampleNumber) : index.presentedBefore(sampleNumber)
       {
         sampleNumber = next
         steps += stepCount.signum()
@@ -85,7 +85,7 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     byDecodeTime deltaDecodeTime: CMTime, wasPinned outWasPinned: UnsafeMutablePointer<ObjCBool>?
   ) -> CMTime {
     step(
-      by: deltaDecodeTime, outWasPinned, time: \.decoded, find: { index.decoded(at: $0) },
+      by: deltaDecodeTime, outWasPinned, time: \.decodeTime, find: { index.sample(decodedAt: $0) },
       ends: { (0, index.last) })
   }
 
@@ -104,8 +104,9 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     wasPinned outWasPinned: UnsafeMutablePointer<ObjCBool>?
   ) -> CMTime {
     step(
-      by: deltaPresentationTime, outWasPinned, time: \.shown, find: { index.shown(at: $0) },
-      ends: { (index.firstShown ?? 0, index.lastShown ?? 0) })
+      by: deltaPresentationTime, outWasPinned, time: \.presentationTime,
+      find: { index.sample(presentedAt: $0) },
+      ends: { (index.firstPresented ?? 0, index.lastPresented ?? 0) })
   }
 
   private func step(
@@ -140,9 +141,9 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   // MARK: - Times
 
   /// The presentation time of the sample.
-  open var presentationTimeStamp: CMTime { index.stream.time(sample.shown) }
+  open var presentationTimeStamp: CMTime { index.stream.time(sample.presentationTime) }
   /// The decode time of the sample.
-  open var decodeTimeStamp: CMTime { index.stream.time(sample.decoded) }
+  open var decodeTimeStamp: CMTime { index.stream.time(sample.decodeTime) }
   /// The duration of the sample; invalid if the file does not state it.
   open var currentSampleDuration: CMTime {
     let duration = sample.duration
@@ -163,13 +164,13 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   /// sample.
   open func maySamplesWithEarlierDecodeTimeStampsHavePresentationTimeStamps(
     laterThan cursor: AVSampleCursor
-  ) -> Bool { index.isAnyShown(after: units(of: cursor), before: number) }
+  ) -> Bool { index.isAnyPresented(after: units(of: cursor), before: number) }
 
   /// Whether a sample after this cursor in decode order is presented earlier than another cursor's
   /// sample.
   open func maySamplesWithLaterDecodeTimeStampsHavePresentationTimeStamps(
     earlierThan cursor: AVSampleCursor
-  ) -> Bool { index.isAnyShown(before: units(of: cursor), behind: number) }
+  ) -> Bool { index.isAnyPresented(before: units(of: cursor), following: number) }
 
   /// The presentation time of another cursor in units of this cursor's stream.
   private func units(of cursor: AVSampleCursor) -> Int64 {

@@ -5,9 +5,9 @@ import Foundation
 /// The entry of a track's index for one stored sample. Times are in units of the stream.
 struct IndexedSample: Equatable, Sendable {
   /// The presentation time.
-  var shown: Int64 = 0
+  var presentationTime: Int64 = 0
   /// The decode time.
-  var decoded: Int64 = 0
+  var decodeTime: Int64 = 0
   /// The duration; 0 if it is not known.
   var duration: Int64 = 0
   /// The size in bytes of the sample as it is delivered.
@@ -31,8 +31,8 @@ struct IndexedSample: Equatable, Sendable {
   init() {}
 
   init(_ packet: MediaPacket, hasPositions: Bool, format: Int64) {
-    shown = packet.pts ?? packet.dts ?? 0
-    decoded = packet.dts ?? shown
+    presentationTime = packet.pts ?? packet.dts ?? 0
+    decodeTime = packet.dts ?? presentationTime
     duration = max(0, packet.duration)
     size = Int64(packet.bytes.count)
     position = hasPositions ? packet.filePosition : -1
@@ -45,7 +45,7 @@ struct IndexedSample: Equatable, Sendable {
   /// Whether a packet that was read again is this sample.
   func isSame(as packet: MediaPacket, hasPositions: Bool) -> Bool {
     let other = IndexedSample(packet, hasPositions: hasPositions, format: format)
-    return shown == other.shown && decoded == other.decoded && size == other.size
+    return presentationTime == other.presentationTime && decodeTime == other.decodeTime && size == other.size
       && position == other.position
   }
 
@@ -61,7 +61,7 @@ struct SampleBlock: Sendable {
   private var bytes: [UInt8] = []
   var byteCount: Int { bytes.count }
   /// The decode time of the first sample.
-  let firstDecoded: Int64
+  let firstDecodeTime: Int64
   /// The latest presentation time of these samples and of all before them.
   let latestPresentationTime: Int64
   /// The number of the last sync sample among these samples and all before them; -1 if there is
@@ -75,14 +75,14 @@ struct SampleBlock: Sendable {
   ///   - before: The latest presentation time of all samples before these.
   ///   - sync: The number of the last sync sample before these; -1 if there is none.
   init(_ samples: [IndexedSample], from number: Int, latestBefore before: Int64, syncBefore sync: Int) {
-    firstDecoded = samples.first?.decoded ?? 0
-    latestPresentationTime = samples.reduce(before) { max($0, $1.shown) }
+    firstDecodeTime = samples.first?.decodeTime ?? 0
+    latestPresentationTime = samples.reduce(before) { max($0, $1.presentationTime) }
     latestSyncSample = samples.lastIndex { $0.flags.contains(.sync) }.map { number + $0 } ?? sync
     bytes.reserveCapacity(samples.count * 10)
     var last = IndexedSample()
     for sample in samples {
-      put(sample.decoded &- last.decoded)
-      put(sample.shown &- sample.decoded)
+      put(sample.decodeTime &- last.decodeTime)
+      put(sample.presentationTime &- sample.decodeTime)
       put(sample.duration &- last.duration)
       put(sample.size)
       put(sample.position &- last.endPosition)
@@ -113,8 +113,8 @@ struct SampleBlock: Sendable {
       var last = IndexedSample()
       for _ in 0..<count {
         var sample = IndexedSample()
-        sample.decoded = last.decoded &+ take()
-        sample.shown = sample.decoded &+ take()
+        sample.decodeTime = last.decodeTime &+ take()
+        sample.presentationTime = sample.decodeTime &+ take()
         sample.duration = last.duration &+ take()
         sample.size = take()
         sample.position = last.endPosition &+ take()

@@ -12,11 +12,11 @@ extension SampleIndex {
   }
 
   /// Returns the next sample in presentation order; nil for the last one.
-  func shownAfter(_ number: Int) -> Int? {
+  func presentedAfter(_ number: Int) -> Int? {
     lock.withLock {
       guard let sample = find(number) else { return nil }
-      let key = Key(time: sample.shown, number: number)
-      return next(order.next(after: key, time: shown), after: key)
+      let key = Key(time: sample.presentationTime, number: number)
+      return next(order.next(after: key, time: presentationTime), after: key)
     }
   }
 
@@ -26,79 +26,81 @@ extension SampleIndex {
     var best = known
     // The presentation time of a sample is not before its decode time.
     while best.map({ lastDecodeTime <= $0.time }) ?? true, readNext() {
-      let added = Key(time: shown(self.known - 1), number: self.known - 1)
+      let added = Key(time: presentationTime(self.known - 1), number: self.known - 1)
       if added > key, best.map({ added < $0 }) ?? true { best = added }
     }
     return best?.number
   }
 
   /// Returns the previous sample in presentation order; nil for the first one.
-  func shownBefore(_ number: Int) -> Int? {
+  func presentedBefore(_ number: Int) -> Int? {
     lock.withLock {
       guard let sample = find(number) else { return nil }
-      return lastShown(before: Key(time: sample.shown, number: number))
+      return lastPresented(before: Key(time: sample.presentationTime, number: number))
     }
   }
 
   /// Returns the last sample that is presented at a time or before; nil if there is none.
-  func shown(at time: Int64) -> Int? {
-    lock.withLock { lastShown(before: Key(time: time, number: .max)) }
+  func sample(presentedAt time: Int64) -> Int? {
+    lock.withLock { lastPresented(before: Key(time: time, number: .max)) }
   }
 
-  private func lastShown(before limit: Key) -> Int? {
+  private func lastPresented(before limit: Key) -> Int? {
     while lastDecodeTime <= limit.time, readNext() {}
-    return order.last(before: limit, time: shown)?.number
+    return order.last(before: limit, time: presentationTime)?.number
   }
 
   /// The sample that is presented first; nil if the track has no samples.
-  var firstShown: Int? {
+  var firstPresented: Int? {
     lock.withLock { next(order.first, after: Key(time: .min, number: -1)) }
   }
 
   /// The sample that is presented last; nil if the track has no samples.
-  var lastShown: Int? { shown(at: .max) }
+  var lastPresented: Int? { sample(presentedAt: .max) }
 
   /// Returns the number of the first sample that is decoded after a time; the number of samples if
   /// there is none.
-  private func firstDecoded(after time: Int64) -> Int {
+  private func sampleIndex(decodedAfter time: Int64) -> Int {
     while lastDecodeTime <= time, readNext() {}
     var (low, high) = (0, blocks.count)
     while low < high {
       let middle = (low + high) / 2
-      if blocks[middle].firstDecoded <= time { low = middle + 1 } else { high = middle }
+      if blocks[middle].firstDecodeTime <= time { low = middle + 1 } else { high = middle }
     }
     var sampleNumber = max(0, low - 1) * SampleBlock.samples
-    while sampleNumber < known, let sample = find(sampleNumber), sample.decoded <= time { sampleNumber += 1 }
+    while sampleNumber < known, let sample = find(sampleNumber), sample.decodeTime <= time {
+      sampleNumber += 1
+    }
     return sampleNumber
   }
 
   /// Returns the last sample that is decoded at a time or before; nil if there is none.
-  func decoded(at time: Int64) -> Int? {
-    let sampleNumber = lock.withLock { firstDecoded(after: time) }
+  func sample(decodedAt time: Int64) -> Int? {
+    let sampleNumber = lock.withLock { sampleIndex(decodedAfter: time) }
     return sampleNumber > 0 ? sampleNumber - 1 : nil
   }
 
   /// Whether a sample with a lower number is presented after a time.
-  func isAnyShown(after time: Int64, before number: Int) -> Bool {
+  func isAnyPresented(after time: Int64, before number: Int) -> Bool {
     lock.withLock {
       guard find(number) != nil else { return false }
       if latest(beforeBlockOf: number) > time { return true }
       let start = number / SampleBlock.samples * SampleBlock.samples
-      return (start..<number).contains { shown($0) > time }
+      return (start..<number).contains { presentationTime($0) > time }
     }
   }
 
   /// Whether a sample with a higher number is presented before a time.
-  func isAnyShown(before time: Int64, behind number: Int) -> Bool {
+  func isAnyPresented(before time: Int64, following number: Int) -> Bool {
     lock.withLock {
       guard find(number) != nil else { return false }
       let block = number / SampleBlock.samples
       let end = min(known, (block + 1) * SampleBlock.samples)
-      if (number + 1..<max(number + 1, end)).contains(where: { shown($0) < time }) { return true }
+      if (number + 1..<max(number + 1, end)).contains(where: { presentationTime($0) < time }) { return true }
       if let minimum = earliestPresentationTimes.minimum(from: block + 1), minimum < time { return true }
-      if block < blocks.count, tail.contains(where: { $0.shown < time }) { return true }
+      if block < blocks.count, tail.contains(where: { $0.presentationTime < time }) { return true }
       // The presentation time of a sample is not before its decode time.
-      while lastDecodeTime < time, readNext() { if shown(known - 1) < time { return true } }
+      while lastDecodeTime < time, readNext() { if presentationTime(known - 1) < time { return true } }
       return false
     }
   }

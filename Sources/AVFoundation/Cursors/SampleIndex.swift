@@ -123,7 +123,7 @@ final class SampleIndex: @unchecked Sendable {
   }
 
   /// Returns the presentation time of a sample that has been read. The caller holds the lock.
-  func shown(_ number: Int) -> Int64 { find(number)?.shown ?? 0 }
+  func presentationTime(_ number: Int) -> Int64 { find(number)?.presentationTime ?? 0 }
 
   /// Reads the next sample. Returns false at the end. A read error ends the track, as it does for
   /// readers of the samples.
@@ -144,14 +144,15 @@ final class SampleIndex: @unchecked Sendable {
     }
     let sample = IndexedSample(packet, hasPositions: hasPositions, format: format)
     tail.append(sample)
-    lastDecodeTime = sample.decoded
-    order.insert(PresentationOrder.Key(time: sample.shown, number: known - 1), time: shown)
+    lastDecodeTime = sample.decodeTime
+    order.insert(
+      PresentationOrder.Key(time: sample.presentationTime, number: known - 1), time: presentationTime)
     if tail.count == SampleBlock.samples {
       let block = SampleBlock(
         tail, from: blocks.count * SampleBlock.samples, latestBefore: latestPresentationTime,
         syncBefore: latestSyncSample)
       (latestPresentationTime, latestSyncSample) = (block.latestPresentationTime, block.latestSyncSample)
-      earliestPresentationTimes.append(tail.reduce(.max) { min($0, $1.shown) }, at: blocks.count)
+      earliestPresentationTimes.append(tail.reduce(.max) { min($0, $1.presentationTime) }, at: blocks.count)
       blocks.append(block)
       tail.removeAll(keepingCapacity: true)
     }

@@ -77,9 +77,11 @@ final class StoredSampleLoader: @unchecked Sendable {
     guard let sample = index.sample(number), let key = index.sync(before: number),
       number - key < Self.farthest, let start = index.sample(key)
     else { return nil }
-    try demuxer.seek(stream: index.stream.index, to: start.shown)
+    try demuxer.seek(stream: index.stream.index, to: start.presentationTime)
     for _ in 0..<Self.farthest {
-      guard let packet = try demuxer.next(), (packet.dts ?? packet.pts ?? 0) <= sample.decoded else { break }
+      guard let packet = try demuxer.next(), (packet.dts ?? packet.pts ?? 0) <= sample.decodeTime else {
+        break
+      }
       if sample.isSame(as: packet, hasPositions: index.hasPositions) {
         // Without positions in the file, two samples may be indistinguishable. The seek is then not
         // used, since it may have found the other one.
@@ -93,7 +95,7 @@ final class StoredSampleLoader: @unchecked Sendable {
 
   /// Whether the decode times of the neighbouring samples differ from this one's.
   private func isOnlyOne(_ number: Int, _ sample: IndexedSample) -> Bool {
-    [number - 1, number + 1].allSatisfy { index.sample($0)?.decoded != sample.decoded }
+    [number - 1, number + 1].allSatisfy { index.sample($0)?.decodeTime != sample.decodeTime }
   }
 }
 
@@ -132,8 +134,8 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     var timings = samples.map { sample in
       CMSampleTimingInfo(
         duration: sample.duration > 0 ? stream.time(sample.duration) : .invalid,
-        presentationTimeStamp: stream.time(sample.shown),
-        decodeTimeStamp: stream.kind == .video ? stream.time(sample.decoded) : .invalid)
+        presentationTimeStamp: stream.time(sample.presentationTime),
+        decodeTimeStamp: stream.kind == .video ? stream.time(sample.decodeTime) : .invalid)
     }
     var sizes = samples.map { Int($0.size) }
     var count = samples.count

@@ -61,7 +61,7 @@ final class LiveEngine: @unchecked Sendable {
     Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
   }
 
-  private var isOver: Bool { [.finished, .failed, .cancelled].contains(state) }
+  private var isFinished: Bool { [.finished, .failed, .cancelled].contains(state) }
 
   // MARK: The program's side
 
@@ -81,8 +81,8 @@ final class LiveEngine: @unchecked Sendable {
 
   func append(_ buffer: CMSampleBuffer, to index: Int) throws {
     let presented = buffer.presentationTimeStamp
-    let decoded = buffer.decodeTimeStamp.isNumeric ? buffer.decodeTimeStamp : presented
-    guard decoded.isNumeric, presented.isNumeric, CMSampleBufferDataIsReady(buffer),
+    let decodeTime = buffer.decodeTimeStamp.isNumeric ? buffer.decodeTimeStamp : presented
+    guard decodeTime.isNumeric, presented.isNumeric, CMSampleBufferDataIsReady(buffer),
       CMSampleBufferGetDataBuffer(buffer) != nil, formats.indices.contains(index)
     else {
       throw AVError(
@@ -92,21 +92,21 @@ final class LiveEngine: @unchecked Sendable {
     let events = try locked {
       if !configuration.expectsMediaDataInRealTime {
         // Without a connection samples are left out, so that none holds up the program.
-        while !isOver, !isFinishing, state != .reconnecting, queue.isFull { condition.wait() }
+        while !isFinished, !isFinishing, state != .reconnecting, queue.isFull { condition.wait() }
       }
       if state == .failed, let failure { throw failure }
-      guard !isOver, !isFinishing, state != .unknown else {
+      guard !isFinished, !isFinishing, state != .unknown else {
         throw AVError(
           .operationNotAllowed, reason: "The live output has not been started, or has ended.")
       }
-      guard queue.follows(decoded, in: index) else {
+      guard queue.follows(decodeTime, in: index) else {
         throw AVError(
           .invalidSourceMedia,
-          reason: "A sample's decode time (\(decoded.seconds) s) does not follow the one before.",
+          reason: "A sample's decode time (\(decodeTime.seconds) s) does not follow the one before.",
           advice: "Append samples in decode order, each with a later decode time stamp.")
       }
       let events = queue.push(
-        buffer, at: decoded, to: index, isAway: state == .reconnecting, isConnected: state == .connected,
+        buffer, at: decodeTime, to: index, isAway: state == .reconnecting, isConnected: state == .connected,
         mayDrop: configuration.expectsMediaDataInRealTime)
       condition.broadcast()
       return events
@@ -124,7 +124,7 @@ final class LiveEngine: @unchecked Sendable {
   func finish(_ continuation: CheckedContinuation<Void, Never>) {
     let isDone = locked {
       if state == .unknown { state = .cancelled }
-      if isOver { return true }
+      if isFinished { return true }
       waiters.append(continuation)
       if !isFinishing {
         isFinishing = true
@@ -143,7 +143,7 @@ final class LiveEngine: @unchecked Sendable {
 
   private func giveUp() {
     locked {
-      guard !isOver else { return }
+      guard !isFinished else { return }
       interruption.cancel()
       condition.broadcast()
     }
@@ -151,7 +151,7 @@ final class LiveEngine: @unchecked Sendable {
 
   func cancel() {
     locked {
-      guard !isOver else { return }
+      guard !isFinished else { return }
       let hasThread = state != .unknown
       state = .cancelled
       interruption.cancel()

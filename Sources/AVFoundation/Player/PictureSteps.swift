@@ -73,16 +73,16 @@ extension AVAssetTrack {
     var found: [Int64] = []
     for _ in 0..<SampleTimes.maximum {
       guard let sample = samples.next() else { break }
-      if let shown = sample.picture, shown > start, shown < limit {
-        let insertionIndex = found.lastIndex { $0 <= shown }.map { $0 + 1 } ?? 0
-        if insertionIndex == 0 || found[insertionIndex - 1] != shown {
-          found.insert(shown, at: insertionIndex)
+      if let presentationTime = sample.picture, presentationTime > start, presentationTime < limit {
+        let insertionIndex = found.lastIndex { $0 <= presentationTime }.map { $0 + 1 } ?? 0
+        if insertionIndex == 0 || found[insertionIndex - 1] != presentationTime {
+          found.insert(presentationTime, at: insertionIndex)
         }
         if found.count > count { found.removeLast() }
       }
       // No later sample is shown before its decode time, so the search is complete.
-      let decoded = sample.decoded
-      if decoded >= limit || found.count == count && found[count - 1] <= decoded { break }
+      let decodeTime = sample.decodeTime
+      if decodeTime >= limit || found.count == count && found[count - 1] <= decodeTime { break }
     }
     return found.map { stream.time($0) }
   }
@@ -105,10 +105,10 @@ extension AVAssetTrack {
       while budget > 0, let sample = samples.next() {
         budget -= 1
         key = key ?? sample.time ?? .max
-        if let shown = sample.picture, shown < limit {
-          if shown > first { group.insert(shown) } else { isShownAtStart = true }
+        if let presentationTime = sample.picture, presentationTime < limit {
+          if presentationTime > first { group.insert(presentationTime) } else { isShownAtStart = true }
         }
-        if sample.decoded >= limit { break }
+        if sample.decodeTime >= limit { break }
       }
       guard let key else { break }
       // If no key frame is shown before the limit, this is the first group of the file.
@@ -136,20 +136,20 @@ extension AVAssetTrack {
 final class SampleTimes {
   struct Sample {
     /// The presentation time; nil if an edit list removes the sample or the time is unknown.
-    let shown: Int64?
-    /// The presentation time as in `shown`, but nil for an empty sample, which only extends the
-    /// duration of the previous picture.
+    let presentationTime: Int64?
+    /// The presentation time as in `presentationTime`, but nil for an empty sample, which only
+    /// extends the duration of the previous picture.
     let picture: Int64?
     /// The presentation time or, if unknown, the decode time, whether or not an edit list removes
     /// the sample.
     let time: Int64?
-    let decoded: Int64
+    let decodeTime: Int64
 
     init(_ packet: MediaPacket) {
-      shown = packet.isDiscarded ? nil : packet.pts
-      picture = packet.bytes.isEmpty ? nil : shown
+      presentationTime = packet.isDiscarded ? nil : packet.pts
+      picture = packet.bytes.isEmpty ? nil : presentationTime
       time = packet.pts ?? packet.dts
-      decoded = packet.dts ?? packet.pts ?? .max
+      decodeTime = packet.dts ?? packet.pts ?? .max
     }
   }
 

@@ -101,8 +101,8 @@ extension Playback {
     let range = track.timeRange
     let last = range.end - CMTime(value: 1, timescale: max(10_000, track.naturalTimeScale))
     let from = target.map { clampedToAsset($0) } ?? CMTimebaseGetTime(timebase)
-    let shown = max(range.start, min(from, last))
-    let time = track.samplePresentationTime(forTrackTime: shown)
+    let displayedTime = max(range.start, min(from, last))
+    let time = track.samplePresentationTime(forTrackTime: displayedTime)
     guard time.isNumeric else { return }
     seek(to: track.pictureTime(count, from: time), before: .zero, after: .zero, isStep: true, completion: nil)
   }

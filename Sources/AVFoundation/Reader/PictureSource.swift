@@ -34,9 +34,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var held: Deinterlacer.Picture?
   private var ready: [CMSampleBuffer] = []
   private var readIndex = 0
-  private var hasShown = false
+  private var hasOutput = false
   /// Whether a picture has been decoded in any range so far.
-  private var hasEverShown = false
+  private var hasEverOutput = false
   /// The number of key frames that could not be decoded before the first picture.
   private var earlyLost = 0
   private var missing = MissingPictures()
@@ -126,7 +126,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     ready = []
     readIndex = 0
     (failure, held) = (nil, nil)
-    (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
+    (hasOutput, earlyFailure, earlyLost) = (false, nil, 0)
     (missing, followsDataLoss, clock) = (MissingPictures(), false, 0)
     deinterlacer?.reset()
   }
@@ -138,7 +138,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       // An interrupted demuxer returns no packets, which does not mean that the file has ended.
       if isInterrupted.load(ordering: .relaxed) || demuxer.isInterrupted { return nil }
       if isDrained {
-        if let failure, hasEverShown, damage.tolerates(failure) {
+        if let failure, hasEverOutput, damage.tolerates(failure) {
           damage.setFailure(AVError.reading(failure))
         } else if let failure {
           throw failure
@@ -177,12 +177,12 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       for picture in try filtering({ try deinterlacer.finish() }) { try show(picture) }
     }
     try finish(isCut: packet != nil)
-    if !hasShown, failure == nil, let earlyFailure, !(hasEverShown && damage.isTolerated) {
-      throw nothingDecoded(earlyFailure)
+    if !hasOutput, failure == nil, let earlyFailure, !(hasEverOutput && damage.isTolerated) {
+      throw noPictureDecodedError(earlyFailure)
     }
   }
 
-  private func nothingDecoded(_ status: OSStatus) -> AVError {
+  private func noPictureDecodedError(_ status: OSStatus) -> AVError {
     let codec = track.stream.codec
     let pictures = codec.pixelFormatName.map { ", pixel format \($0)," } ?? ""
     return AVError(
@@ -231,21 +231,22 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       }
       return
     }
-    if !hasShown, start == .negativeInfinity { damage.addLost(earlyLost) }
-    (hasShown, hasEverShown) = (true, true)
-    let shown = times.nextTime(timing.presentationTimeStamp)
-    timing.presentationTimeStamp = shown
+    if !hasOutput, start == .negativeInfinity { damage.addLost(earlyLost) }
+    (hasOutput, hasEverOutput) = (true, true)
+    let presentationTime = times.nextTime(timing.presentationTimeStamp)
+    timing.presentationTimeStamp = presentationTime
     if outcome.clock != clock {
       // The distance between the times of two joined streams is unknown, so it is not a gap.
       damage.addLost(missing.finish())
       (clock, followsDataLoss) = (outcome.clock, false)
     }
-    damage.addLost(missing.add(shown, followsDataLoss: followsDataLoss))
+    damage.addLost(missing.add(presentationTime, followsDataLoss: followsDataLoss))
     followsDataLoss = false
-    if shown >= end { return try endShown(shown) }
+    if presentationTime >= end { return try endHeldPicture(presentationTime) }
     if DecodedPictureAttachments.isDamaged(image) { damage.addConcealed() }
     let picture = Deinterlacer.Picture(
-      buffer: image, time: shown, duration: timing.duration, isCopy: outcome.isModifiable || !copies)
+      buffer: image, time: presentationTime, duration: timing.duration,
+      isCopy: outcome.isModifiable || !copies)
     guard let deinterlacer else { return try show(picture) }
     for whole in try filtering({ try deinterlacer.add(picture) }) { try show(whole) }
   }
@@ -259,11 +260,11 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       held = nil
       return try append(picture)
     }
-    if !areStills { try endShown(picture.time) }
+    if !areStills { try endHeldPicture(picture.time) }
     held = picture
   }
 
-  private func endShown(_ time: CMTime) throws {
+  private func endHeldPicture(_ time: CMTime) throws {
     if let picture = held, time > picture.time {
       held?.duration = time - picture.time
     }
@@ -321,7 +322,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     times.forget(time)
     // Before the first picture there may be pictures whose references precede the start, which are
     // not damaged. A key frame has no references.
-    guard hasShown else {
+    guard hasOutput else {
       earlyFailure = earlyFailure ?? status
       if isKeyFrame { earlyLost += 1 }
       return

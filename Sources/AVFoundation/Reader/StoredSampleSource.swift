@@ -77,14 +77,14 @@ final class StoredSampleSource: SampleSource {
         atEnd = true
         continue
       }
-      let shown = packet.pts ?? packet.dts ?? 0
-      if (packet.dts ?? shown) >= end {
+      let presentationTime = packet.pts ?? packet.dts ?? 0
+      if (packet.dts ?? presentationTime) >= end {
         // All samples that follow are decoded, and therefore shown, after the end.
         atEnd = true
-      } else if shown >= end {
+      } else if presentationTime >= end {
         late.append(packet)
       } else if let start, track.stream.kind == .audio, packet.duration > 0,
-        shown.addingClamped(packet.duration) <= start
+        presentationTime.addingClamped(packet.duration) <= start
       {
         continue
       } else {

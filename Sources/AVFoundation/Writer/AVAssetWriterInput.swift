@@ -193,9 +193,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       let samples = try PendingSample.samples(of: buffer, shiftedBy: start)
       try writer.assembly?.append(samples, CMSampleBufferGetFormatDescription(buffer), to: track)
     }
-    let shown = CMSampleBufferGetPresentationTimeStamp(buffer)
+    let presentationTime = CMSampleBufferGetPresentationTimeStamp(buffer)
     let duration = CMSampleBufferGetDuration(buffer)
-    let until = (duration.isNumeric ? shown + duration : shown) - start
+    let until = (duration.isNumeric ? presentationTime + duration : presentationTime) - start
     if until.isNumeric { writer.advance(self, to: until) }
     lock.withLock { state.appendCount += 1 }
   }

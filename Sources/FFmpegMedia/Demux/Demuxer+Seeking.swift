@@ -80,7 +80,7 @@ extension Demuxer {
           pending = packet
           return true
         }
-        if let decoded = packet.dts ?? packet.pts, decoded > time { break }
+        if let decodeTime = packet.dts ?? packet.pts, decodeTime > time { break }
       }
       guard let next = try readNext() else { break }
       packet = next
@@ -117,9 +117,9 @@ extension Demuxer {
       guard let packet = try readNext() else { return }
       pending = packet
       guard packet.streamIndex == stream.index, stream.kind == .video else { return }
-      let shown = packet.pts ?? packet.dts ?? 0
-      guard shown > time else { return }
-      let before = (packet.dts ?? shown).subtractingClamped(1)
+      let presentationTime = packet.pts ?? packet.dts ?? 0
+      guard presentationTime > time else { return }
+      let before = (packet.dts ?? presentationTime).subtractingClamped(1)
       if before >= target {
         // Any earlier target arrives at this packet, too: it is the first one in the index.
         misses += 1
@@ -146,9 +146,9 @@ extension Demuxer {
     var key = 0
     while let packet = try readNext() {
       if packet.streamIndex == index {
-        let shown = packet.pts ?? packet.dts ?? 0
-        if packet.isKeyFrame, shown <= time { key = position }
-        if (packet.dts ?? shown) > time { break }
+        let presentationTime = packet.pts ?? packet.dts ?? 0
+        if packet.isKeyFrame, presentationTime <= time { key = position }
+        if (packet.dts ?? presentationTime) > time { break }
       }
       position += 1
     }

@@ -108,7 +108,7 @@ struct MissingTimes {
       if entries[entryIndex].last != nil { entries[entryIndex].last = time }
       // A picture whose presentation time equals its decode time is not reordered: no other picture
       // refers to it.
-      if let shown = packet.pts, compare(shown, time) == 0 { continue }
+      if let presentationTime = packet.pts, compare(presentationTime, time) == 0 { continue }
       earlier.pointer.pointee.pts = time
       entries[entryIndex].isOpen = false
     }

@@ -173,11 +173,13 @@ final class PictureOrderTimes {
     let rank = rank(emitted)
     switch kind {
     case .ticks:
-      let shown = tick(rank)
-      packet.pointer.pointee.pts = shown
-      packet.pointer.pointee.dts = min(shown, tick(emitted - depth))
+      let presentationTime = tick(rank)
+      packet.pointer.pointee.pts = presentationTime
+      packet.pointer.pointee.dts = min(presentationTime, tick(emitted - depth))
     case .anchors:
-      if entry.time == nil, let shown = counted(rank) { packet.pointer.pointee.pts = shown }
+      if entry.time == nil, let presentationTime = counted(rank) {
+        packet.pointer.pointee.pts = presentationTime
+      }
     }
     emitted += 1
     return packet

@@ -240,8 +240,9 @@ package final class StreamMuxer {
     guard let context, let packet, !bytes.isEmpty,
       let base = context.pointee.streams[index]?.pointee.time_base
     else { return }
-    let decoded = timing.decodeTimeStamp.isNumeric ? timing.decodeTimeStamp : timing.presentationTimeStamp
-    guard var pts = Self.units(timing.presentationTimeStamp, base), var dts = Self.units(decoded, base) else {
+    let decodeTime = timing.decodeTimeStamp.isNumeric ? timing.decodeTimeStamp : timing.presentationTimeStamp
+    guard var pts = Self.units(timing.presentationTimeStamp, base), var dts = Self.units(decodeTime, base)
+    else {
       throw MediaFileError(.badTiming, "a sample's time is too large for the container")
     }
     // Containers with milliseconds round two times to one, and decode times must increase.

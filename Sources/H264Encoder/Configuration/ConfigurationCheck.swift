@@ -13,8 +13,8 @@ extension H264EncoderConfiguration {
       "A picture of \(width)x\(height) cannot be coded: both must be \(is444 ? "" : "even, ")from 16 to "
         + "\(H264EncoderConfiguration.largestSide).")
     try require(
-      isVisible(shownWidth, of: width) && isVisible(shownHeight, of: height),
-      "What is shown of a picture, \(shownWidth)x\(shownHeight), must \(is444 ? "" : "be even and ")reach into its last macroblocks."
+      isVisible(outputWidth, of: width) && isVisible(outputHeight, of: height),
+      "What is shown of a picture, \(outputWidth)x\(outputHeight), must \(is444 ? "" : "be even and ")reach into its last macroblocks."
     )
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
@@ -87,17 +87,17 @@ extension H264EncoderConfiguration {
   }
 
   /// The width in luma samples that a decoder outputs.
-  var shownWidth: Int { visibleWidth ?? width }
+  var outputWidth: Int { visibleWidth ?? width }
   /// The height in luma samples that a decoder outputs.
-  var shownHeight: Int { visibleHeight ?? height }
+  var outputHeight: Int { visibleHeight ?? height }
 
   /// Whether frame cropping can reduce a side to a size: it crops pairs of samples at 4:2:0, and
   /// must not crop a whole macroblock.
   /// - Parameters:
-  ///   - shown: the size that a decoder outputs, in luma samples.
+  ///   - size: the size that a decoder outputs, in luma samples.
   ///   - side: the coded width or height in luma samples.
-  private func isVisible(_ shown: Int, of side: Int) -> Bool {
-    (is444 || shown % 2 == 0) && shown <= side && shown > (side - 1) / 16 * 16
+  private func isVisible(_ size: Int, of side: Int) -> Bool {
+    (is444 || size % 2 == 0) && size <= side && size > (side - 1) / 16 * 16
   }
 
   private var streamProfile: H264Profile {
@@ -182,7 +182,7 @@ extension H264EncoderConfiguration {
     }
 
     var sps = H264SequenceParameterSet(
-      profile: streamProfile, level: streamLevel, width: shownWidth, height: shownHeight)
+      profile: streamProfile, level: streamLevel, width: outputWidth, height: outputHeight)
     sps.isLosslessAtZero = isLossless
     sps.maxReferenceFrames = maximumReferences
     sps.gapsInFrameNumAllowed = lowLatency.allowsFrameNumberGaps

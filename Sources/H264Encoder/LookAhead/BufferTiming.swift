@@ -34,18 +34,18 @@ struct BufferTiming {
   /// Returns the messages of the next access unit in decoding order.
   /// - Parameters:
   ///   - isKey: whether it starts a buffering period.
-  ///   - shown: the output time of its picture, in seconds since the first picture.
+  ///   - outputTime: the output time of its picture, in seconds since the first picture.
   ///   - lead: seconds from the first removal to the first output; only read for the first access
   ///     unit.
   ///   - fullness: the bits in the buffer when the access unit is removed.
   /// - Returns: the buffering period message, nil unless `isKey`, and the picture timing message.
-  mutating func next(isKey: Bool, shown: Double, lead: Double, fullness: Double) -> (
+  mutating func next(isKey: Bool, outputTime: Double, lead: Double, fullness: Double) -> (
     period: H264BufferingPeriod?, timing: H264PictureTiming
   ) {
     if isFirst { wait = clock.ticks(lead) }
     var timing = H264PictureTiming()
     timing.removalDelay = removal - period
-    timing.outputDelay = max(clock.ticks(shown) + wait - removal, 0)
+    timing.outputDelay = max(clock.ticks(outputTime) + wait - removal, 0)
     isFirst = false
     guard isKey else { return (nil, timing) }
     period = removal

@@ -29,7 +29,7 @@ extension LookAheadEncoder {
       lead += queue.decodeInterval(codingIndex: UInt64(index), depth: reorderingDepth).seconds
     }
     let messages = timing.next(
-      isKey: picture.kind.isKey, shown: picture.shown, lead: lead,
+      isKey: picture.kind.isKey, outputTime: picture.shown, lead: lead,
       fullness: rateControl.buffer?.fullness ?? 0)
     if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
     if codedCount == 0, configuration.lookAhead.hasFramesBefore {

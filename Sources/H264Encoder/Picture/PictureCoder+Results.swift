@@ -48,8 +48,8 @@ extension PictureCoder {
   func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
     luma: Double, cb: Double, cr: Double
   ) {
-    let width = configuration.shownWidth
-    let height = configuration.shownHeight
+    let width = configuration.outputWidth
+    let height = configuration.outputHeight
     var luma: UInt64 = 0
     for y in 0..<height {
       luma += kernels.pointee.video.ssdRow(
@@ -86,19 +86,19 @@ extension PictureCoder {
   /// `squaredError`.
   private func chromaError(_ source: SourcePicture, _ picture: PicturePlanes) -> (cb: UInt64, cr: UInt64) {
     var sums: (cb: UInt64, cr: UInt64) = (0, 0)
-    for y in 0..<configuration.shownHeight {
+    for y in 0..<configuration.outputHeight {
       let cbRow = picture.luma + (geometry.componentOffset + y * geometry.stride)
       let crRow = cbRow + geometry.componentOffset
       switch source.chroma {
       case .interleaved(let base, let stride):
         let row = base + y * stride
-        for x in 0..<configuration.shownWidth {
+        for x in 0..<configuration.outputWidth {
           let (u, v) = (Int(row[2 * x]) - Int(cbRow[x]), Int(row[2 * x + 1]) - Int(crRow[x]))
           sums.cb += UInt64(u * u)
           sums.cr += UInt64(v * v)
         }
       case .planar(let cb, let cbStride, let cr, let crStride):
-        let n = Int32(configuration.shownWidth)
+        let n = Int32(configuration.outputWidth)
         sums.cb += kernels.pointee.video.ssdRow(cb + y * cbStride, cbRow, n)
         sums.cr += kernels.pointee.video.ssdRow(cr + y * crStride, crRow, n)
       }

@@ -67,8 +67,8 @@ package struct LayeredSilo {
       return VTFrameSiloCallBlockForEachSampleBuffer(piece.silo, in: piece.range, handler: body)
     }
     let status = VTFrameSiloCallBlockForEachSampleBuffer(whole, in: range ?? .invalid) { sample in
-      let decoded = sample.decodeTimeStamp
-      let time = decoded.isNumeric ? decoded : sample.presentationTimeStamp
+      let decodeTime = sample.decodeTimeStamp
+      let time = decodeTime.isNumeric ? decodeTime : sample.presentationTimeStamp
       while let next = left.first, next.range.start <= time {
         let status = outputNextFrame()
         guard status == noErr else { return status }

@@ -28,8 +28,8 @@ struct SiloFrame {
       1...Self.maximumSamples ~= CMSampleBufferGetNumSamples(sampleBuffer),
       CMBlockBufferGetDataLength(data) > 0
     else { throw SiloError(kVTParameterErr) }
-    let decoded = CMSampleBufferGetDecodeTimeStamp(sampleBuffer)
-    let time = decoded.isValid ? decoded : CMSampleBufferGetPresentationTimeStamp(sampleBuffer)
+    let decodeTime = CMSampleBufferGetDecodeTimeStamp(sampleBuffer)
+    let time = decodeTime.isValid ? decodeTime : CMSampleBufferGetPresentationTimeStamp(sampleBuffer)
     guard let key = DecodeTimeKey(time) else { throw SiloError(kVTFrameSiloInvalidTimeStampErr) }
     let duration = CMSampleBufferGetDuration(sampleBuffer)
     let sizes = (try? sampleBuffer.sampleSizes()) ?? []

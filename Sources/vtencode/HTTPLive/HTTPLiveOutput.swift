@@ -72,8 +72,8 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
 
   func begin(with first: CMSampleBuffer) {
     // Times begin with the first picture's decode time, and it is presented later.
-    let decoded = first.decodeTimeStamp
-    if decoded.isNumeric { origin = first.presentationTimeStamp - decoded }
+    let decodeTime = first.decodeTimeStamp
+    if decodeTime.isNumeric { origin = first.presentationTimeStamp - decodeTime }
   }
 
   func open() throws {

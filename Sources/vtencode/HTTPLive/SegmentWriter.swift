@@ -183,10 +183,10 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   private func push(_ samples: [CMSampleBuffer], _ track: Int) throws {
     waiting[track] += samples.count
     for sample in samples {
-      let (decoded, presented) = (sample.decodeTimeStamp, sample.presentationTimeStamp)
+      let (decodeTime, presented) = (sample.decodeTimeStamp, sample.presentationTimeStamp)
       if kinds[track] == .video {
-        if !segmentStart.isNumeric, decoded.isNumeric, delay == .zero { delay = presented - decoded }
-        interleaver.push((sample, track), at: decoded.isNumeric ? decoded : presented, to: track)
+        if !segmentStart.isNumeric, decodeTime.isNumeric, delay == .zero { delay = presented - decodeTime }
+        interleaver.push((sample, track), at: decodeTime.isNumeric ? decodeTime : presented, to: track)
       } else if presented.isNumeric, presented < .zero {
         // The priming of an encoder (ISO/IEC 14496-24, annex G) comes before the first sound, and
         // players take the negative time of a segment for a very late one. A packet that is mostly

@@ -95,8 +95,8 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   private func write(_ samples: [CMSampleBuffer], _ track: Int, isLast: Bool = false) throws {
     try lock.withLock {
       for sample in samples {
-        let decoded = sample.decodeTimeStamp
-        let time = decoded.isNumeric ? decoded : sample.presentationTimeStamp
+        let decodeTime = sample.decodeTimeStamp
+        let time = decodeTime.isNumeric ? decodeTime : sample.presentationTimeStamp
         interleaver.push((sample, track), at: time, to: track)
       }
       if isLast { interleaver.end(track) }

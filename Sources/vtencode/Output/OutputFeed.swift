@@ -145,8 +145,8 @@ struct SampleShift: Sendable {
   private let origin: CMTime
 
   init(toZero first: CMSampleBuffer) {
-    let decoded = first.decodeTimeStamp
-    origin = decoded.isNumeric ? decoded : first.presentationTimeStamp
+    let decodeTime = first.decodeTimeStamp
+    origin = decodeTime.isNumeric ? decodeTime : first.presentationTimeStamp
   }
 
   /// Shifts a sample's time stamps.

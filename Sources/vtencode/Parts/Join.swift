@@ -147,8 +147,8 @@ struct Joiner: Sendable {
 
   /// The times of all samples, in decode order.
   private struct Timeline: Sendable {
-    var shown: [CMTime] = []
-    var decoded: [CMTime] = []
+    var presentation: [CMTime] = []
+    var decode: [CMTime] = []
     var formats = SegmentFormats([])
   }
 
@@ -158,7 +158,7 @@ struct Joiner: Sendable {
     try await onThread("times") {
       var times = Timeline()
       // The number of frames in the plan is not trusted for an allocation.
-      times.shown.reserveCapacity(min(file.frames, 1 << 16))
+      times.presentation.reserveCapacity(min(file.frames, 1 << 16))
       var formats: [CMFormatDescription] = []
       for segment in file.segments {
         var count = 0
@@ -172,7 +172,7 @@ struct Joiner: Sendable {
           }
           count += 1
           minimum = min(minimum, sample.presentationTimeStamp)
-          times.shown.append(sample.presentationTimeStamp + segment.start.time)
+          times.presentation.append(sample.presentationTimeStamp + segment.start.time)
           return true
         }
         guard count == segment.frames, minimum == .zero, starts, formats.count == segment.index + 1 else {
@@ -182,18 +182,18 @@ struct Joiner: Sendable {
         }
       }
       times.formats = SegmentFormats(formats)
-      let sorted = times.shown.sorted()
+      let sorted = times.presentation.sorted()
       var rank: [CMTime: Int] = [:]
       for (index, time) in sorted.enumerated() { rank[time] = index }
       guard rank.count == sorted.count, let first = sorted.first else {
         throw Failure("two pictures of the segments have the same time; encode them again with --overwrite")
       }
       var depth = 0
-      for (index, time) in times.shown.enumerated() { depth = max(depth, index - (rank[time] ?? 0)) }
+      for (index, time) in times.presentation.enumerated() { depth = max(depth, index - (rank[time] ?? 0)) }
       let step =
         sorted.count > 1
         ? sorted[1] - first : CMTime(nearest: 1 / source.frameRate, preferredTimescale: 90_000)
-      times.decoded = times.shown.indices.map { index in
+      times.decode = times.presentation.indices.map { index in
         index >= depth
           ? sorted[index - depth] : first - CMTimeMultiply(step, multiplier: Int32(depth - index))
       }
@@ -212,11 +212,11 @@ struct Joiner: Sendable {
         var isFirst = segment.index > 0
         try read(segment) { sample in
           try Interrupt.shared.check(outcome)
-          guard index < times.shown.count else { return false }
+          guard index < times.presentation.count else { return false }
           let timing = CMSampleTimingInfo(
-            duration: sample.duration, presentationTimeStamp: times.shown[index],
-            decodeTimeStamp: times.decoded[index])
-          let changed = try joined?.correct(sample, decoded: timing.decodeTimeStamp, isFirst: isFirst)
+            duration: sample.duration, presentationTimeStamp: times.presentation[index],
+            decodeTimeStamp: times.decode[index])
+          let changed = try joined?.correct(sample, decodeTime: timing.decodeTimeStamp, isFirst: isFirst)
           isFirst = false
           let copy = try times.formats.retimed(
             sample, of: segment.index, timing: timing, bytes: changed ?? nil)

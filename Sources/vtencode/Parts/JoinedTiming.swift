@@ -55,24 +55,24 @@ struct JoinedTiming {
   /// Records a sample, and changes its messages if necessary.
   /// - Parameters:
   ///   - sample: the sample.
-  ///   - decoded: its decode time in the whole movie.
+  ///   - decodeTime: its decode time in the whole movie.
   ///   - isFirst: whether it is the first of a segment other than the first one.
   /// - Returns: the changed bytes; nil if the sample stays as it is.
   /// - Throws: a `Failure` if a message is missing, or if a delay cannot be represented.
-  mutating func correct(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
+  mutating func correct(_ sample: CMSampleBuffer, decodeTime: CMTime, isFirst: Bool) throws -> Data? {
     var units: [[UInt8]] = []
     switch fields {
     case .h264:
-      defer { if SampleAttributes(sample).isKeyFrame { period = decoded } }
+      defer { if SampleAttributes(sample).isKeyFrame { period = decodeTime } }
       guard isFirst, let period else { return nil }
       units = try Self.units(sample)
-      return try changed(&units, removalDelay: ticks(from: period, to: decoded), delta: 0)
+      return try changed(&units, removalDelay: ticks(from: period, to: decodeTime), delta: 0)
     case .hevc:
       units = try Self.units(sample)
-      defer { record(units, at: decoded) }
+      defer { record(units, at: decodeTime) }
       guard isFirst, let period, let anchor else { return nil }
       return try changed(
-        &units, removalDelay: ticks(from: period, to: decoded), delta: ticks(from: anchor, to: decoded))
+        &units, removalDelay: ticks(from: period, to: decodeTime), delta: ticks(from: anchor, to: decodeTime))
     }
   }
 

@@ -12,15 +12,19 @@ import Testing
   struct Case: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// When the picture N is shown, as an expression of ffmpeg's.
-    let shown: String
+    let presentationTime: String
   }
 
   static let cases = [
-    Case(testDescription: "the first picture is shown last", shown: "if(eq(N\\,0)\\,\(count + 1000)\\,N)"),
-    Case(testDescription: "every other picture is shown later", shown: "if(mod(N\\,2)\\,N\\,N+\(count))"),
-    Case(testDescription: "backwards", shown: "2*\(count)-N"),
-    Case(testDescription: "in no order", shown: "N+mod(N*7919\\,\(count))"),
-    Case(testDescription: "at once", shown: "\(count)"),
+    Case(
+      testDescription: "the first picture is shown last",
+      presentationTime: "if(eq(N\\,0)\\,\(count + 1000)\\,N)"),
+    Case(
+      testDescription: "every other picture is shown later",
+      presentationTime: "if(mod(N\\,2)\\,N\\,N+\(count))"),
+    Case(testDescription: "backwards", presentationTime: "2*\(count)-N"),
+    Case(testDescription: "in no order", presentationTime: "N+mod(N*7919\\,\(count))"),
+    Case(testDescription: "at once", presentationTime: "\(count)"),
   ]
 
   private func index(_ kind: Case) throws -> (AVURLAsset, SampleIndex, [(pts: Int64, dts: Int64)]) {
@@ -33,7 +37,7 @@ import Testing
     let path = try Fixture.make(
       "hostile.mov",
       [
-        "-i", plain, "-c", "copy", "-bsf:v", "setts=pts='\(kind.shown)':dts=N:time_base=1/1000",
+        "-i", plain, "-c", "copy", "-bsf:v", "setts=pts='\(kind.presentationTime)':dts=N:time_base=1/1000",
         "-video_track_timescale", "1000", "-use_editlist", "0",
       ])
     let text = try Tool.run([
@@ -53,8 +57,8 @@ import Testing
     let (asset, index, listed) = try index(kind)
     #expect(listed.count == Self.count)
     let sorted = listed.indices.sorted { (listed[$0].pts, $0) < (listed[$1].pts, $1) }
-    #expect(index.firstShown == sorted.first)
-    #expect(index.lastShown == sorted.last)
+    #expect(index.firstPresented == sorted.first)
+    #expect(index.lastPresented == sorted.last)
     // The first question may read the file; nothing later looks at more than some blocks.
     let maximum = 128 * 40
     var costliest = 0
@@ -67,11 +71,11 @@ import Testing
     for (place, number) in sorted.enumerated() {
       let next = place + 1 < sorted.count ? sorted[place + 1] : nil
       let before = place > 0 ? sorted[place - 1] : nil
-      if cost({ index.shownAfter(number) }) != next { wrong += 1 }
-      if cost({ index.shownBefore(number) }) != before { wrong += 1 }
+      if cost({ index.presentedAfter(number) }) != next { wrong += 1 }
+      if cost({ index.presentedBefore(number) }) != before { wrong += 1 }
       let time = listed[number].pts
       let last = sorted[place...].prefix { listed[$0].pts == time }.last
-      if place % 50 == 0, cost({ index.shown(at: time) }) != last { wrong += 1 }
+      if place % 50 == 0, cost({ index.sample(presentedAt: time) }) != last { wrong += 1 }
     }
     #expect(wrong == 0)
     #expect(costliest <= maximum, "\(costliest) samples were looked at for one step")
@@ -90,8 +94,10 @@ import Testing
     var (wrong, costliest) = (0, 0)
     for (number, sample) in listed.enumerated() {
       let before = index.lookups
-      if index.isAnyShown(after: sample.pts, before: number) != (latest[number] > sample.pts) { wrong += 1 }
-      if index.isAnyShown(before: sample.pts, behind: number) != (earliest[number + 1] < sample.pts) {
+      if index.isAnyPresented(after: sample.pts, before: number) != (latest[number] > sample.pts) {
+        wrong += 1
+      }
+      if index.isAnyPresented(before: sample.pts, following: number) != (earliest[number + 1] < sample.pts) {
         wrong += 1
       }
       // Each of these pictures stands for itself.

@@ -116,10 +116,10 @@ import Testing
     let (asset, track) = try await track(path)
     let sorted = try packets(path).map(\.pts).sorted()
     let scale = track.naturalTimeScale
-    for (index, shown) in sorted.enumerated() {
+    for (index, presentationTime) in sorted.enumerated() {
       for offset in [Int64(0), 1, -1] {
-        let wanted = shown + offset
-        let expected = offset < 0 ? sorted[max(0, index - 1)] : shown
+        let wanted = presentationTime + offset
+        let expected = offset < 0 ? sorted[max(0, index - 1)] : presentationTime
         let cursor = try #require(
           track.makeSampleCursor(presentationTimeStamp: CMTime(value: wanted, timescale: scale)))
         #expect(packet(at: cursor, scale).pts == expected)
@@ -285,8 +285,8 @@ import Testing
   func samplesArePackedWithoutALoss() {
     func sample(_ number: Int64, _ random: inout SystemRandomNumberGenerator) -> IndexedSample {
       var sample = IndexedSample()
-      sample.decoded = number * 512
-      sample.shown = sample.decoded + 512 * Int64.random(in: 0...3, using: &random)
+      sample.decodeTime = number * 512
+      sample.presentationTime = sample.decodeTime + 512 * Int64.random(in: 0...3, using: &random)
       sample.duration = 512
       sample.size = Int64.random(in: 200...20_000, using: &random)
       sample.position = number * 30_000
@@ -296,7 +296,7 @@ import Testing
     func extreme(_ random: inout SystemRandomNumberGenerator) -> IndexedSample {
       var sample = IndexedSample()
       for field in [
-        \IndexedSample.decoded, \.shown, \.duration, \.size, \.position, \.format,
+        \IndexedSample.decodeTime, \.presentationTime, \.duration, \.size, \.position, \.format,
       ] {
         sample[keyPath: field] =
           [Int64.min, -1, 0, 1, .max, .random(in: .min ... .max, using: &random)]
@@ -309,7 +309,7 @@ import Testing
     let usual = (0..<Int64(SampleBlock.samples)).map { sample($0, &random) }
     let block = SampleBlock(usual, from: 0, latestBefore: 0, syncBefore: -1)
     #expect(block.unpacked(usual.count) == usual)
-    #expect(block.latestPresentationTime == usual.map(\.shown).max())
+    #expect(block.latestPresentationTime == usual.map(\.presentationTime).max())
     #expect(block.byteCount <= 14 * usual.count, "\(block.byteCount)")
     let odd = (0..<SampleBlock.samples).map { _ in extreme(&random) }
     let wide = SampleBlock(odd, from: 0, latestBefore: .min, syncBefore: -1)

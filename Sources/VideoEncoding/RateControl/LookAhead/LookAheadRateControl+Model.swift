@@ -9,8 +9,8 @@ extension LookAheadRateControl {
   /// quantiser's dead zone. After `stepsOfRefinement` steps the whole picture is coded anew, and
   /// that takes about as many bits as an intra picture.
   func refinement(to qp: Double) -> Double {
-    guard let shown, qp < shown else { return 0 }
-    let part = min((shown - qp) / LookAheadRateControl.stepsOfRefinement, 1)
+    guard let visibleQP, qp < visibleQP else { return 0 }
+    let part = min((visibleQP - qp) / LookAheadRateControl.stepsOfRefinement, 1)
     return max(intraBits(qp) * part - near(qp), 0)
   }
 

@@ -15,7 +15,7 @@ extension LookAheadRateControl {
   ) {
     let kind = picture.kind.rawValue
     let own = qp + LookAheadRateControl.offsets[kind]
-    if picture.kind != .bidirectional, bits > plannedIntraBits * LookAheadRateControl.coded { shown = qp }
+    if picture.kind != .bidirectional, bits > plannedIntraBits * LookAheadRateControl.coded { visibleQP = qp }
     let units = BitModel.units(final, qp: own + cascaded)
     let informativeness = BitModel.informativeness(final, units: units)
     if bits > 200, informativeness > BitModel.leastInformativeness {

@@ -128,7 +128,7 @@ package struct LookAheadRateControl {
   var nextIntra = ResidualHistogram()
   /// The QP, before the offset of its type, of the last I or P picture that took at least the share
   /// `coded` of the bits of an intra picture. Pictures since then have copied what it shows.
-  package var shown: Double?
+  package var visibleQP: Double?
   /// Bits that the picture planned last would take as an intra picture.
   var plannedIntraBits = 0.0
   /// The bit rate expected of pictures behind the look-ahead.
@@ -167,7 +167,7 @@ package struct LookAheadRateControl {
   /// prediction, 5/6 of a step, when the step has become 0.6 of what it was.
   static let stepsOfRefinement = 4.5
   /// The share of the bits of an intra picture from which on a picture counts as having coded the
-  /// visible content (`shown`).
+  /// visible content (`visibleQP`).
   package static let coded = 0.15
   /// The share of the buffer that a constant rate aims to keep filled.
   static let constantRateFullness = 0.6
@@ -239,7 +239,7 @@ package struct LookAheadRateControl {
         spent = elapsed * rate
         total = spent
       }
-      (last, lastPassQP, shown) = (nil, nil, nil)
+      (last, lastPassQP, visibleQP) = (nil, nil, nil)
     }
     if let limit = new.buffer {
       if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
@@ -295,7 +295,7 @@ package struct LookAheadRateControl {
   /// The QP at which the rest of the stream takes the bits that are left, by the statistics of the
   /// previous pass; nil where there are none or the rate is no average.
   mutating func passQP(isEnding: Bool) -> Double? {
-    guard case .average = settings.rate, let remaining, !remaining.isOver else { return nil }
+    guard case .average = settings.rate, let remaining, !remaining.isFinished else { return nil }
     let rate = Double(settings.targetRate ?? 0)
     let share = rate * remaining.seconds
     let wanted = max(rate * (elapsed + remaining.seconds) - total, share * 0.2)

@@ -31,10 +31,10 @@ import VideoBitstream
   }
 
   /// What a picture takes at a QP. A picture that stands still takes what is finer than before.
-  private static func bits(_ part: Part, qp: Double, isIntra: Bool, shown: Double) -> Double {
+  private static func bits(_ part: Part, qp: Double, isIntra: Bool, visibleQP: Double) -> Double {
     let intra = { BitModel.units(histogram(part.intra), qp: $0) * 300 }
     if isIntra { return intra(qp) + 100 }
-    let finer = qp < shown ? intra(qp) - intra(shown) : 0
+    let finer = qp < visibleQP ? intra(qp) - intra(visibleQP) : 0
     return max(BitModel.units(histogram(part.inter), qp: qp) * 300, finer) + 100
   }
 
@@ -66,15 +66,15 @@ import VideoBitstream
         kind: picture.isIntra ? .intra : .predicted, duration: 1 / frameRate)
     }
     var outcome = Outcome(qps: [Double](repeating: 0, count: parts.count))
-    var shown = 51.0
+    var visibleQP = 51.0
     for (n, picture) in pictures.enumerated() {
       let upcoming = pictures[n..<min(n + lookAhead, pictures.count)].map(forecast)
       let part = parts[picture.part]
       let qp = control.plan(
         upcoming, intra: histogram(part.intra), isEnding: n + lookAhead >= pictures.count)
       let coded = qp + LookAheadRateControl.offsets[picture.isIntra ? 0 : 1]
-      let taken = bits(part, qp: coded, isIntra: picture.isIntra, shown: shown)
-      shown = picture.isIntra || part.inter > 0 ? coded : min(shown, coded)
+      let taken = bits(part, qp: coded, isIntra: picture.isIntra, visibleQP: visibleQP)
+      visibleQP = picture.isIntra || part.inter > 0 ? coded : min(visibleQP, coded)
       control.finish(
         bits: taken, qp: qp, picture: upcoming[0], cascaded: 0, final: upcoming[0].residual)
       outcome.bits += taken
@@ -92,8 +92,8 @@ import VideoBitstream
       let middle = (low + high) / 2
       let all = parts.reduce(0.0) { sum, part in
         let count = part.seconds * frameRate
-        return sum + bits(part, qp: middle - 2.5, isIntra: true, shown: 51) * max(count / 250, 1)
-          + bits(part, qp: middle, isIntra: false, shown: middle) * count
+        return sum + bits(part, qp: middle - 2.5, isIntra: true, visibleQP: 51) * max(count / 250, 1)
+          + bits(part, qp: middle, isIntra: false, visibleQP: middle) * count
       }
       if all > Double(rate) * seconds { low = middle } else { high = middle }
     }
