@@ -15,7 +15,7 @@ public final class CGImageDestination: @unchecked Sendable {
   private let count: Int
   private var images: [(image: CGImage, properties: Properties)] = []
   private var properties = Properties()
-  private var isOver = false
+  private var isFinished = false
 
   /// The properties that have an effect.
   private struct Properties {
@@ -47,7 +47,7 @@ public final class CGImageDestination: @unchecked Sendable {
 
   fileprivate func add(_ image: CGImage, _ properties: CFDictionary?) {
     lock.withLock {
-      guard images.count < count, !isOver else { return }
+      guard images.count < count, !isFinished else { return }
       images.append((image, Properties(properties)))
     }
   }
@@ -60,8 +60,8 @@ public final class CGImageDestination: @unchecked Sendable {
   /// at all.
   fileprivate func finish() -> Bool {
     lock.withLock {
-      guard !isOver, images.count == count else { return false }
-      isOver = true
+      guard !isFinished, images.count == count else { return false }
+      isFinished = true
       guard let data = encode() else { return false }
       switch target {
       case .memory(let memory):

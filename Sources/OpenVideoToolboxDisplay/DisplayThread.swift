@@ -18,7 +18,7 @@
     private var jobs: [() -> Void] = []
     private var thread: Thread?
     private var isWoken = false
-    private var isOver = false
+    private var isFinished = false
     /// Whether SDL's event queue can be used to wake the thread.
     private let hasEvents = Atomic(false)
     private var wakeEvent: UInt32 = 0
@@ -117,8 +117,8 @@
     /// Stops the thread, so that nothing is drawn any more.
     private func end() {
       let isAlive = condition.withLock {
-        defer { isOver = true }
-        return thread != nil && thread !== Thread.current && !isOver
+        defer { isFinished = true }
+        return thread != nil && thread !== Thread.current && !isFinished
       }
       guard isAlive else { return }
       let done = WakeUp()

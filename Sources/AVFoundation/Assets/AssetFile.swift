@@ -104,12 +104,12 @@ final class AssetFile: @unchecked Sendable {
   /// - Parameter completion: Called once, on any thread, when `properties()` does not block any
   ///   more. It must not block.
   func whenOpened(_ completion: @escaping @Sendable () -> Void) {
-    let isOver = condition.withLock {
+    let isFinished = condition.withLock {
       beginOpening()
       if outcome == nil { waiting.append(completion) }
       return outcome != nil
     }
-    if isOver { completion() }
+    if isFinished { completion() }
   }
 
   /// Starts opening the file. The caller holds `condition`.

@@ -57,13 +57,13 @@ final class TimeObserver: @unchecked Sendable {
 
   deinit { stop() }
 
-  var isOver: Bool { lock.withLock { isStopped } }
+  var isFinished: Bool { lock.withLock { isStopped } }
 
   /// Fires at a time. The action returns the next time to fire at, or nil.
   func start(at time: CMTime, action: @escaping @Sendable (_ fired: CMTime) -> CMTime?) {
     let due = Due(time)
     timer.setEventHandler { [weak self] in
-      guard let self, !self.isOver else { return }
+      guard let self, !self.isFinished else { return }
       let fired = due.time
       if let next = action(fired) {
         due.time = next
@@ -85,7 +85,7 @@ final class TimeObserver: @unchecked Sendable {
     let timebase = timebase
     let course = BoundaryTracker(next)
     timer.setEventHandler { [weak self] in
-      guard let self, !self.isOver else { return }
+      guard let self, !self.isFinished else { return }
       // After a jump, the timer may fire before the notification of the jump arrives, which sets it
       // again.
       guard course.isDue, course.jumps == timebase.jumpCount else { return }
@@ -96,7 +96,7 @@ final class TimeObserver: @unchecked Sendable {
     begin()
     let start = Change(now: timebase)
     queue.async { [weak self] in
-      guard let self, !self.isOver else { return }
+      guard let self, !self.isFinished else { return }
       _ = course.follow(start)
       self.fire(at: course.due)
     }
@@ -108,7 +108,7 @@ final class TimeObserver: @unchecked Sendable {
     guard timebase.jumpCount != start.jumps else { return }
     let missed = Change(now: timebase)
     queue.async { [weak self] in
-      guard let self, !self.isOver, course.jumps == start.jumps else { return }
+      guard let self, !self.isFinished, course.jumps == start.jumps else { return }
       _ = course.follow(missed)
       self.fire(at: course.due)
     }
@@ -128,7 +128,7 @@ final class TimeObserver: @unchecked Sendable {
         let change = Change(
           observer.timebase, time: time.isNumeric ? time : CMTimebaseGetTime(observer.timebase))
         observer.queue.async { [weak observer] in
-          guard let observer, !observer.isOver else { return }
+          guard let observer, !observer.isFinished else { return }
           observer.fire(at: next(change))
         }
       }
@@ -142,7 +142,7 @@ final class TimeObserver: @unchecked Sendable {
     let timebase = timebase
     let due = Due(next(CMTimebaseGetTime(timebase)))
     timer.setEventHandler { [weak self] in
-      guard let self, !self.isOver else { return }
+      guard let self, !self.isFinished else { return }
       // The timer can fire slightly early, but the time it was set for counts as reached.
       let (time, rate) = (CMTimebaseGetTime(timebase), CMTimebaseGetRate(timebase))
       let now = rate > 0 ? max(time, due.time) : rate < 0 ? min(time, due.time) : time

@@ -14,7 +14,7 @@ final class TimeObservers: @unchecked Sendable {
 
   func add(_ observer: TimeObserver) {
     lock.withLock {
-      observers.removeAll { $0.isOver }
+      observers.removeAll { $0.isFinished }
       observers.append(observer)
     }
   }

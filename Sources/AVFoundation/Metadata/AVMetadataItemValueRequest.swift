@@ -90,11 +90,11 @@ final class ValueLoading: @unchecked Sendable {
   ///   - completion: Called once, on any thread, when the request has been answered. It must not
   ///     block.
   func ask(for item: AVMetadataItem, then completion: @escaping @Sendable () -> Void) {
-    let isOver = condition.withLock {
+    let isFinished = condition.withLock {
       if outcome == nil { waiting.append(completion) }
       return outcome != nil
     }
-    if isOver { return completion() }
+    if isFinished { return completion() }
     guard let handler = takeHandler() else { return }
     // A separate thread is used, since the handler may take long, or depend on a queue whose
     // threads are limited.

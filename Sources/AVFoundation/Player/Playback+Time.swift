@@ -30,14 +30,14 @@ extension Playback {
   /// Sets the rate to zero after the end, where playback needs a seek to continue, and after a
   /// failure.
   private func giveUpRate() {
-    let (isOver, isFailed) = lock.withLock { () -> (Bool, Bool) in
+    let (isFinished, isFailed) = lock.withLock { () -> (Bool, Bool) in
       let isFailed = shared.status == .failed
-      let isOver = shared.hasEnded && shared.seek == nil && shared.endAction != .none
-      guard shared.rate > 0, isFailed || isOver else { return (false, false) }
+      let isFinished = shared.hasEnded && shared.seek == nil && shared.endAction != .none
+      guard shared.rate > 0, isFailed || isFinished else { return (false, false) }
       shared.rate = 0
       return (true, isFailed)
     }
-    guard isOver else { return }
+    guard isFinished else { return }
     let owner = lock.withLock { self.owner }
     if isFailed { owner?.playbackFailed(self) } else { owner?.playbackPaused(self) }
   }

@@ -131,11 +131,11 @@ final class TrackReader: @unchecked Sendable {
 
   // MARK: - On `work`
 
-  private var isOver: Bool { lock.withLock { isStopped } }
+  private var isFinished: Bool { lock.withLock { isStopped } }
   private var isCurrent: Bool { lock.withLock { !isStopped && pending == nil } }
 
   private func step() {
-    while !isOver {
+    while !isFinished {
       let next: (time: CMTime, run: Int)? = lock.withLock {
         defer { pending = nil }
         return pending
@@ -155,7 +155,7 @@ final class TrackReader: @unchecked Sendable {
     (self.run, start, end) = (run, time, time)
     (isPrimed, isEnded, hasJumpedBack) = (false, false, false)
     ahead = []
-    delivery.withLock { if !isOver { handlers.flush() } }
+    delivery.withLock { if !isFinished { handlers.flush() } }
     open(at: time)
   }
 

@@ -172,11 +172,11 @@ final class SourceInterruption: @unchecked Sendable {
   /// reading is paused or stopped.
   func begin() -> MediaInterruption {
     let new = MediaInterruption()
-    let isOver = lock.withLock {
+    let isFinished = lock.withLock {
       current = new
       return isPaused || isStopped
     }
-    if isOver { new.interrupt() }
+    if isFinished { new.interrupt() }
     return new
   }
 

@@ -89,8 +89,8 @@ struct ValueRamps<Value: Sendable>: Sendable {
     let index = ramps.lastIndex { $0.range.start <= time } ?? 0
     guard ramps.indices.contains(index) else { return nil }
     let ramp = ramps[index]
-    let isOver = ramp.range.end <= time
-    guard isOver || ramp.range.duration <= .zero else { return ramp }
+    let isFinished = ramp.range.end <= time
+    guard isFinished || ramp.range.duration <= .zero else { return ramp }
     let next = index + 1 < ramps.count ? ramps[index + 1].range.start : .positiveInfinity
     return Ramp(range: CMTimeRange(start: ramp.range.end, end: next), start: ramp.end, end: ramp.end)
   }

@@ -42,12 +42,12 @@ extension AVAssetWriterInput {
     let before = lock.withLock { state.appendCount }
     // Read before the call. If the writer ends during the call, the block may not have seen it and
     // is called again.
-    let isOver = hasWriterEnded
+    let hadWriterEnded = hasWriterEnded
     let wasRejected = lock.withLock { state.wasRejected }
-    if isReadyForMoreMediaData, !(isOver && wasRejected) { request.block() }
+    if isReadyForMoreMediaData, !(hadWriterEnded && wasRejected) { request.block() }
     let (appended, isFinished, knows) = lock.withLock {
       state.isScheduled = false
-      return (state.appendCount != before, state.isFinished, isOver || state.wasRejected)
+      return (state.appendCount != before, state.isFinished, hadWriterEnded || state.wasRejected)
     }
     guard !isFinished else { return }
     if hasWriterEnded {

@@ -79,7 +79,7 @@ package final class CaptureDevice {
 
     init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 
-    var isOver: Bool { isCancelled() || ContinuousClock.now >= end }
+    var isExpired: Bool { isCancelled() || ContinuousClock.now >= end }
 
     func begin() { end = ContinuousClock.now + .seconds(CaptureDevice.silence) }
   }
@@ -112,7 +112,7 @@ package final class CaptureDevice {
     made.pointee.interrupt_callback = AVIOInterruptCB(
       callback: { opaque in
         guard let opaque else { return 0 }
-        return Unmanaged<CaptureInterruption>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
+        return Unmanaged<CaptureInterruption>.fromOpaque(opaque).takeUnretainedValue().isExpired ? 1 : 0
       }, opaque: Unmanaged.passUnretained(interruption).toOpaque())
     if isPolled { made.pointee.flags |= AVFMT_FLAG_NONBLOCK }
     let (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
@@ -121,7 +121,7 @@ package final class CaptureDevice {
     }
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(context, nil) }
     stream = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
-    if interruption.isOver, found < 0 || stream < 0 { throw silenceError }
+    if interruption.isExpired, found < 0 || stream < 0 { throw silenceError }
     guard found >= 0, stream >= 0, let parameters = context.pointee.streams[Int(stream)]?.pointee.codecpar
     else {
       throw MediaFileError.libav(min(found, -1), "'\(name)' gives no pictures", messages: complaints)
@@ -183,7 +183,7 @@ package final class CaptureDevice {
       if code == ovt_averror(EAGAIN) || code == ovt_averror_exit() {
         if hasPicture { return true }
         if interruption.isCancelled() { return false }
-        if interruption.isOver { throw silenceError }
+        if interruption.isExpired { throw silenceError }
         usleep(Self.pause)
         continue
       }

@@ -41,7 +41,7 @@ package final class StreamInterruption: Sendable {
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
-  private var isOver: Bool { isSet || Self.now > deadline.load(ordering: .relaxed) }
+  private var isExpired: Bool { isSet || Self.now > deadline.load(ordering: .relaxed) }
 
   /// The callback that libavformat polls. It does not retain this object, which must outlive the
   /// context that has it.
@@ -49,7 +49,7 @@ package final class StreamInterruption: Sendable {
     AVIOInterruptCB(
       callback: { opaque in
         guard let opaque else { return 0 }
-        return Unmanaged<StreamInterruption>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
+        return Unmanaged<StreamInterruption>.fromOpaque(opaque).takeUnretainedValue().isExpired ? 1 : 0
       }, opaque: Unmanaged.passUnretained(self).toOpaque())
   }
 }

@@ -146,11 +146,11 @@ final class SharedPackets: Sendable {
 
     func run() {
       while true {
-        let isOver = condition.withLock {
+        let isFinished = condition.withLock {
           while isFull, !isStopped, !input.isCancelled { condition.wait() }
           return isStopped || input.isCancelled
         }
-        guard !isOver, let packet = source.next() else { break }
+        guard !isFinished, let packet = source.next() else { break }
         condition.withLock { add(packet) }
       }
       source.close()

@@ -51,7 +51,7 @@ public struct ReorderBuffer: Sendable {
   /// - Parameter time: The time to wait for.
   public mutating func hold(until time: Double) { held = time }
 
-  private func isOver(_ arrival: Double, at time: Double) -> Bool { time >= end(of: arrival) - 1e-9 }
+  private func isExpired(_ arrival: Double, at time: Double) -> Bool { time >= end(of: arrival) - 1e-9 }
 
   private func end(of arrival: Double) -> Double {
     min(max(arrival + timeout, held), arrival + 2 * timeout)
@@ -69,14 +69,14 @@ public struct ReorderBuffer: Sendable {
   public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
     var result: [(packet: RTPPacket, sequence: Int64)] = []
     if next == nil, let oldest = waiting.values.map(\.arrival).min(),
-      isOver(oldest, at: time) || waiting.count > Self.maxWaitingPackets
+      isExpired(oldest, at: time) || waiting.count > Self.maxWaitingPackets
     {
       next = waiting.keys.min()
     }
     while var number = next, !waiting.isEmpty {
       if waiting[number] == nil {
         guard let first = waiting.keys.min(), let waited = waiting[first],
-          waiting.count > Self.maxWaitingPackets || isOver(waited.arrival, at: time)
+          waiting.count > Self.maxWaitingPackets || isExpired(waited.arrival, at: time)
         else { break }
         number = first
       }

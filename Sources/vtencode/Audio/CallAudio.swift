@@ -119,7 +119,7 @@ final class MovieOrigin: @unchecked Sendable {
   /// The passes that began, without those that the sound has left behind.
   private var starts: [Int: Start] = [:]
   private var count = 0
-  private var isOver = false
+  private var isFinished = false
 
   init(repeats: Bool) { self.repeats = repeats }
 
@@ -136,7 +136,7 @@ final class MovieOrigin: @unchecked Sendable {
   func end() {
     condition.lock()
     defer { condition.unlock() }
-    isOver = true
+    isFinished = true
     condition.broadcast()
   }
 
@@ -148,9 +148,9 @@ final class MovieOrigin: @unchecked Sendable {
   func wait(forLap lap: Int) -> (lap: Int, start: Start, end: Double)? {
     condition.lock()
     defer { condition.unlock() }
-    while lap >= count, !isOver { condition.wait() }
+    while lap >= count, !isFinished { condition.wait() }
     let number = starts[lap] == nil ? count - 1 : lap
-    guard !isOver, let start = starts[number] else { return nil }
+    guard !isFinished, let start = starts[number] else { return nil }
     return (number, start, starts[number + 1]?.time ?? .infinity)
   }
 }

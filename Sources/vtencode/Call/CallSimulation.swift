@@ -26,7 +26,7 @@ final class CallSimulation {
   /// The index of the picture for each frame number.
   private var pictureOfNumber: [Int] = []
   private var packets: [CapturedPacket] = []
-  private var isOver = false
+  private var isFinished = false
   private var sentCount = 0
   private var lastTime = 0.0
   /// Is called after each picture with the number of pictures so far.
@@ -94,7 +94,7 @@ final class CallSimulation {
     guard sentCount < plan.frameLimit ?? .max, !Interrupt.shared.isRequested,
       let picture = try pictures.next()
     else {
-      isOver = true
+      isFinished = true
       return
     }
     guard picture.time - lastTime <= Self.longestGap else {
@@ -232,7 +232,7 @@ final class CallSimulation {
 
   private func scheduleReports(_ index: Int, at time: Double) {
     loop.schedule(at: time) { [self] in
-      guard !isOver, !Interrupt.shared.isRequested else { return }
+      guard !isFinished, !Interrupt.shared.isRequested else { return }
       transmit(
         RTCPPacket.compound(paths[index].stream.report(at: loop.now, name: "sender")), on: index,
         channel: .senderControl)

@@ -21,7 +21,7 @@ final class CapturedAudio: @unchecked Sendable {
   private var pieces: [(data: Data, position: Int64)] = []
   private var waiting = 0
   private var hasBegun = false
-  private var isOver = false
+  private var isFinished = false
   private var isStopped = false
   private var failureText: String?
   private var clock = CaptureClock()
@@ -79,8 +79,8 @@ final class CapturedAudio: @unchecked Sendable {
 
   private func end(_ reason: String) {
     condition.withLock {
-      if !isOver, !isStopped, !Interrupt.shared.isRequested { failureText = reason }
-      isOver = true
+      if !isFinished, !isStopped, !Interrupt.shared.isRequested { failureText = reason }
+      isFinished = true
       condition.broadcast()
     }
   }
@@ -91,7 +91,7 @@ final class CapturedAudio: @unchecked Sendable {
   func next() -> (data: Data, position: Int64)? {
     condition.withLock {
       var idle = 0
-      while pieces.isEmpty, !isOver, !isStopped {
+      while pieces.isEmpty, !isFinished, !isStopped {
         // Several waits, so that a process that was stopped meanwhile does not blame the device.
         if !hasBegun {
           condition.wait()
@@ -99,7 +99,7 @@ final class CapturedAudio: @unchecked Sendable {
           idle += 1
           guard idle < Self.patience else {
             failureText = "\(name) has given no sound for \(Self.patience / 2) s"
-            isOver = true
+            isFinished = true
             break
           }
         }

@@ -55,9 +55,9 @@ final class PassLoop: @unchecked Sendable {
         }
         do {
           try compressor.beginPass(isLast: plan.isLast, rate: plan.requestedRate)
-          let isOver = try encodePass(samples, damage, only: part)
-          if part == nil { isWhole = isOver }
-          if part != nil, !isOver {
+          let isFinished = try encodePass(samples, damage, only: part)
+          if part == nil { isWhole = isFinished }
+          if part != nil, !isFinished {
             // The frames of an interrupted part would leave a gap.
             _ = try? compressor.endPass(rate: plan.target)
             recorder.preferPassBefore()

@@ -41,7 +41,7 @@ final class PassRecorder: @unchecked Sendable {
   private var made = 0
   private var failure: Failure?
   /// Whether the current pass was given up, so that further frames are ignored.
-  private var isOver = false
+  private var isFinished = false
 
   /// - Parameters:
   ///   - parent: the folder in which the temporary files are created.
@@ -138,7 +138,7 @@ final class PassRecorder: @unchecked Sendable {
   /// Stores a frame of the current pass.
   /// - Returns: the number of frames that the pass has so far.
   func add(_ sample: CMSampleBuffer) -> Int {
-    guard let silo = lock.withLock({ isOver ? nil : current?.part?.frames ?? current?.silo.whole }) else {
+    guard let silo = lock.withLock({ isFinished ? nil : current?.part?.frames ?? current?.silo.whole }) else {
       return 0
     }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
@@ -198,7 +198,7 @@ final class PassRecorder: @unchecked Sendable {
   func keepPassBefore() -> Bool {
     lock.withLock {
       guard let earlier = before else { return false }
-      isOver = true
+      isFinished = true
       (current, before, failure) = (earlier, nil, nil)
       return true
     }

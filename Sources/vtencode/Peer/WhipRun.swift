@@ -149,7 +149,7 @@ final class WhipRun: @unchecked Sendable {
     var start: Double?
     var sent = 0
     while sent < options.length.frames ?? .max, let picture = try pictures.next(),
-      !source.isOver(at: picture.time)
+      !source.hasEnded(at: picture.time)
     {
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
       start = start ?? due - picture.time

@@ -10,7 +10,7 @@ struct FrameTrimmer {
   private static let shortest = CMTime(value: 1, timescale: 1000)
   private var early: Frame?
   private var following: Frame?
-  private var isOver = false
+  private var isFinished = false
 
   init(_ range: CMTimeRange) { self.range = range }
 
@@ -21,7 +21,7 @@ struct FrameTrimmer {
       following = nil
       return frame
     }
-    guard !isOver else { return nil }
+    guard !isFinished else { return nil }
     while let frame = try read() {
       if frame.time < range.start {
         early = frame
@@ -31,7 +31,7 @@ struct FrameTrimmer {
       let displayed = displayedAtStart(before: frame.time)
       let first = isSeen ? displayed : nil
       guard frame.time < range.end else {
-        isOver = true
+        isFinished = true
         return first
       }
       let kept = ending(frame)
@@ -39,7 +39,7 @@ struct FrameTrimmer {
       following = kept
       return first
     }
-    isOver = true
+    isFinished = true
     return displayedAtStart(before: range.end)
   }
 

@@ -119,16 +119,16 @@ final class PlaySession: @unchecked Sendable {
     }
     let begun = SessionTime.now
     player.play()
-    var isOver = false
-    while !isOver {
+    var isFinished = false
+    while !isFinished {
       wake.wait(seconds: 0.2)
       screen.update()
       let (commands, hasEnded) = lock.withLock {
         defer { self.commands = [] }
         return (self.commands, self.hasEnded)
       }
-      for command in commands where !isOver { isOver = apply(command, screen) }
-      isOver = isOver || hasEnded
+      for command in commands where !isFinished { isFinished = apply(command, screen) }
+      isFinished = isFinished || hasEnded
     }
     let seconds = SessionTime.now - begun
     player.pause()

@@ -126,7 +126,7 @@ final class SendRun: @unchecked Sendable {
     var start: Double?
     var sent = 0
     while sent < options.length.frames ?? .max, let picture = try pictures.next(),
-      !source.isOver(at: picture.time)
+      !source.hasEnded(at: picture.time)
     {
       // The clock begins with the first picture, which may take longer to decode.
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time

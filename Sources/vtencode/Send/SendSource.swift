@@ -74,7 +74,7 @@ struct SendSource: Sendable {
   }
 
   /// Whether a picture at a time in seconds since the first one lies behind the end.
-  func isOver(at time: Double) -> Bool { duration.map { time >= $0 } ?? false }
+  func hasEnded(at time: Double) -> Bool { duration.map { time >= $0 } ?? false }
 }
 
 /// A movie that starts again when it ends.

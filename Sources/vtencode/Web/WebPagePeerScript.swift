@@ -13,10 +13,10 @@ extension WebPage {
       document.querySelector('.controls').hidden = true;
       figures.codec = 'webrtc';
       const peer = new RTCPeerConnection();
-      let isOver = false;
+      let isFinished = false;
       function again(text, time) {
-        if (isOver) return;
-        isOver = true;
+        if (isFinished) return;
+        isFinished = true;
         peer.close();
         veil(text);
         setTimeout(connectPeer, time);
@@ -42,7 +42,7 @@ extension WebPage {
       };
       if (video.requestVideoFrameCallback) {
         const count = () => {
-          if (isOver) return;
+          if (isFinished) return;
           figures.shown++;
           veil('');
           video.requestVideoFrameCallback(count);
@@ -75,7 +75,7 @@ extension WebPage {
         again('no connection; trying again', 2000);
       }
       setInterval(async () => {
-        if (isOver) return;
+        if (isFinished) return;
         for (const report of (await peer.getStats()).values()) {
           if (report.type !== 'inbound-rtp') continue;
           if (report.kind === 'audio') {

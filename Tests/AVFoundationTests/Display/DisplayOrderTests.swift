@@ -112,11 +112,11 @@ import TestSupport
     let late = Gathered<Int>()
     for round in 0..<200 {
       let layer = AVSampleBufferDisplayLayer()
-      let isOver = Gathered<Bool>()
-      layer.requestMediaDataWhenReady(on: queue) { if isOver.count > 0 { late.add(round) } }
+      let isFinished = Gathered<Bool>()
+      layer.requestMediaDataWhenReady(on: queue) { if isFinished.count > 0 { late.add(round) } }
       queue.sync {
         layer.stopRequestingMediaData()
-        isOver.add(true)
+        isFinished.add(true)
       }
       queue.sync {}
     }

@@ -267,14 +267,14 @@ private final class HeardAudio: @unchecked Sendable {
   private let audio: any CallAudio
   private let condition = NSCondition()
   private var end = 0.0
-  private var isOver = false
+  private var isFinished = false
 
   init(_ audio: any CallAudio) { self.audio = audio }
 
   func readToTheEnd() throws {
     defer {
       condition.lock()
-      isOver = true
+      isFinished = true
       condition.broadcast()
       condition.unlock()
     }
@@ -297,6 +297,6 @@ private final class HeardAudio: @unchecked Sendable {
   func wait(until time: Double) {
     condition.lock()
     defer { condition.unlock() }
-    while end < time, !isOver { condition.wait() }
+    while end < time, !isFinished { condition.wait() }
   }
 }

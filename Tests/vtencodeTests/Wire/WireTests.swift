@@ -309,13 +309,13 @@ import TestSupport
   func noiseFromElsewhereChangesNothing() throws {
     let folder = try Folder()
     let port = try freePort()
-    let isOver = Mutex(false)
+    let isFinished = Mutex(false)
     let gone = DispatchSemaphore(value: 0)
     let thread = Thread {
       defer { gone.signal() }
       var generator = SeededGenerator(seed: 5)
       guard let sender = try? DatagramSender() else { return }
-      while !isOver.withLock({ $0 }) {
+      while !isFinished.withLock({ $0 }) {
         for _ in 0..<5 {
           var bytes = (0..<Int(generator.next() % 1200)).map { _ in
             UInt8(truncatingIfNeeded: generator.next())
@@ -330,7 +330,7 @@ import TestSupport
     }
     thread.start()
     defer {
-      isOver.withLock { $0 = true }
+      isFinished.withLock { $0 = true }
       waitForSignal(gone)
     }
     let session = try run(

@@ -139,7 +139,7 @@ extension LookAheadRateControl {
     let end = joined.wanted(buffer)
     if isEnding { return end }
     var left: Double?
-    if let remaining, !remaining.isOver {
+    if let remaining, !remaining.isFinished {
       left = remaining.seconds - seconds
     } else if let expected = settings.expectedDuration {
       left = expected - elapsed - seconds

@@ -128,7 +128,7 @@ struct RemainingPass {
   }
 
   /// Whether all pictures of the pass have been coded.
-  var isOver: Bool { next >= count }
+  var isFinished: Bool { next >= count }
 
   /// The QP at which the rest of the stream takes a number of bits.
   /// - Parameters:
