@@ -133,7 +133,7 @@ struct AnimationRun {
 
   private static func tooLong(_ frames: Int) -> Failure {
     Failure(
-      "a GIF is for short clips, and the \(Wording.plural(frames, "picture")) of this one take more than 1 GiB "
+      "a GIF is for short clips, and the \(TextFormat.plural(frames, "picture")) of this one take more than 1 GiB "
         + "of memory; shorten it with --duration, or lower --dimensions or --fps", status: 64)
   }
 
@@ -208,12 +208,12 @@ struct AnimationRun {
     }
     try Console.print(
       "picture \(format == .gif ? "GIF" : "WebP"), \(fit.width)x\(fit.height), "
-        + "\(Wording.plural(result.frames, "frame")), \(Wording.fixed(seconds, 2)) s"
+        + "\(TextFormat.plural(result.frames, "frame")), \(TextFormat.fixed(seconds, 2)) s"
         + (source.audioTracks.isEmpty ? "" : ", without the movie's sound") + "\n"
-        + "file    \(result.path), \(Wording.bytes(result.bytes))\n")
+        + "file    \(result.path), \(TextFormat.bytes(result.bytes))\n")
     if result.wasInterrupted {
       throw Failure(
-        "interrupted; '\(result.path)' holds the \(Wording.plural(result.frames, "frame")) read so far",
+        "interrupted; '\(result.path)' holds the \(TextFormat.plural(result.frames, "frame")) read so far",
         status: Interrupt.shared.status)
     }
     if let damage = result.damage.summary {

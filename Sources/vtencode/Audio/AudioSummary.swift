@@ -8,8 +8,8 @@ enum AudioSummary {
   ///   - seconds: the length of the session.
   ///   - failure: why the sound ended early; nil if it did not.
   static func sent(_ counts: AudioSender.Counts, after seconds: Double, failure: String?) -> String {
-    "Opus, \(Wording.plural(counts.packets, "packet")), "
-      + "\(Wording.bitRate(Double(counts.bytes * 8) / max(seconds, 0.001)))"
+    "Opus, \(TextFormat.plural(counts.packets, "packet")), "
+      + "\(TextFormat.bitRate(Double(counts.bytes * 8) / max(seconds, 0.001)))"
       + (failure.map { "; it ended early: \($0)" } ?? "")
   }
 
@@ -19,9 +19,9 @@ enum AudioSummary {
   ///   - isPlayed: whether it was played.
   static func received(_ counts: AudioReceiver.Counts, isWritten: Bool?, isPlayed: Bool) -> String {
     guard counts.packets > 0 else { return "none came" }
-    let lost = counts.lostPackets > 0 ? ", \(Wording.grouped(counts.lostPackets)) lost" : ""
+    let lost = counts.lostPackets > 0 ? ", \(TextFormat.grouped(counts.lostPackets)) lost" : ""
     var fate = isWritten.map { $0 ? "; written as AAC" : "; not written" } ?? ""
     if isPlayed || isWritten == nil { fate += isPlayed ? "; played" : "; not played" }
-    return "Opus, \(Wording.plural(counts.packets, "packet"))\(lost)\(fate)"
+    return "Opus, \(TextFormat.plural(counts.packets, "packet"))\(lost)\(fate)"
   }
 }

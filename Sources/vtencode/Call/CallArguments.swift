@@ -21,7 +21,7 @@ struct Seconds: ExpressibleByArgument, Sendable, Equatable {
     value = number * factor
   }
 
-  var defaultValueDescription: String { "\(Wording.fixed(value * 1000, 0))ms" }
+  var defaultValueDescription: String { "\(TextFormat.fixed(value * 1000, 0))ms" }
 }
 
 /// A fraction, such as `5%` or `0.05`.
@@ -42,7 +42,7 @@ struct Fraction: ExpressibleByArgument, Sendable, Equatable {
   /// - Throws: a `ValidationError` with that advice.
   func validate(_ option: String) throws {
     guard value > 1 else { return }
-    let plain = Wording.fixed(value, value == value.rounded() ? 0 : 2)
+    let plain = TextFormat.fixed(value, value == value.rounded() ? 0 : 2)
     throw ValidationError(
       value <= 100
         ? "\(option) is a fraction, and \(plain) is more than 1; for \(plain) percent write \(option) "
@@ -50,7 +50,7 @@ struct Fraction: ExpressibleByArgument, Sendable, Equatable {
         : "\(option) must be from 0 to 1, or from 0% to 100%.")
   }
 
-  var defaultValueDescription: String { "\(Wording.fixed(value * 100, 0))%" }
+  var defaultValueDescription: String { "\(TextFormat.fixed(value * 100, 0))%" }
 }
 
 /// A bandwidth, such as `1500k`, or its changes over time, such as `0s:1500k,4s:500k,8s:1500k`.

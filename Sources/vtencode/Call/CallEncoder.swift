@@ -166,7 +166,7 @@ final class CallEncoder {
     try encoder.encode(picture.buffer, at: time, duration: .invalid, options: options) { box.store($0) }
     try encoder.complete(through: time)
     guard let result = box.take() else {
-      throw Failure("the encoder gave no result for the frame at \(Wording.fixed(picture.time, 3)) s")
+      throw Failure("the encoder gave no result for the frame at \(TextFormat.fixed(picture.time, 3)) s")
     }
     let sample = try result.get()
     return try sample.map(output)

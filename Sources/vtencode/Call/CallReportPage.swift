@@ -43,7 +43,8 @@ struct CallReportPage {
     var chart = SVGChart(
       seconds: seconds, maximum: maximum, unit: "kbit",
       label:
-        "Bits of each of \(record.frames.count) frames; the largest has \(Wording.fixed(maximum, 0)) kbit.")
+        "Bits of each of \(record.frames.count) frames; the largest has \(TextFormat.fixed(maximum, 0)) kbit."
+    )
     for frame in record.frames {
       if frame.isDropped {
         chart.cross(at: frame.time, .alarm)
@@ -101,7 +102,7 @@ struct CallReportPage {
     var chart = SVGChart(
       seconds: seconds, maximum: maximum * 1000, unit: "ms",
       label:
-        "From the capture of each picture to its appearance; the longest is \(Wording.fixed(maximum * 1000, 0)) ms."
+        "From the capture of each picture to its appearance; the longest is \(TextFormat.fixed(maximum * 1000, 0)) ms."
     )
     for (index, receiver) in record.receivers.enumerated() where index == 0 {
       for freeze in record.freezes(of: receiver) {
@@ -128,7 +129,7 @@ struct CallReportPage {
     var chart = SVGChart(
       seconds: seconds, maximum: maximum * 1000, unit: "ms",
       label:
-        "How long each frame's last packet waits before the line; at most \(Wording.fixed(maximum * 1000, 0)) ms."
+        "How long each frame's last packet waits before the line; at most \(TextFormat.fixed(maximum * 1000, 0)) ms."
     )
     for (index, receiver) in record.receivers.enumerated() {
       chart.line(
@@ -144,7 +145,7 @@ struct CallReportPage {
     guard let maximum = values.max() else { return "" }
     var chart = SVGChart(
       seconds: seconds, maximum: maximum, unit: "dB",
-      label: "The quality of what is shown, up to \(Wording.fixed(maximum, 1)) dB.")
+      label: "The quality of what is shown, up to \(TextFormat.fixed(maximum, 1)) dB.")
     for (index, receiver) in record.receivers.enumerated() {
       chart.line(
         zip(record.frames, receiver.shown).compactMap { frame, shown in shown.quality.map { (frame.time, $0) }

@@ -99,8 +99,8 @@ final class CallSimulation {
     }
     guard picture.time - lastTime <= Self.longestGap else {
       throw Failure(
-        "the movie has no new picture for \(Wording.fixed(picture.time - lastTime, 0)) s after "
-          + "\(Wording.plural(sentCount, "picture")), and a call may wait at most an hour for one; send the "
+        "the movie has no new picture for \(TextFormat.fixed(picture.time - lastTime, 0)) s after "
+          + "\(TextFormat.plural(sentCount, "picture")), and a call may wait at most an hour for one; send the "
           + "pictures before with --frames \(sentCount)")
     }
     lastTime = picture.time

@@ -13,8 +13,8 @@ struct CallSummary {
 
   init(_ record: CallRecord, plan: CallPlan, movie: String) {
     title =
-      "\(movie): \(plan.width)x\(plan.height), \(Wording.fixed(plan.frameRate, 2)) fps, "
-      + "\(Wording.fixed(record.duration, 1)) s, recovery by \(plan.recovery.rawValue)"
+      "\(movie): \(plan.width)x\(plan.height), \(TextFormat.fixed(plan.frameRate, 2)) fps, "
+      + "\(TextFormat.fixed(record.duration, 1)) s, recovery by \(plan.recovery.rawValue)"
       + (plan.retransmits && plan.recovery.usesFeedback ? " and retransmission" : "") + ", seed \(plan.seed)"
     sections =
       [Self.sender(record)] + record.receivers.map { Self.receiver($0, record) }
@@ -39,9 +39,9 @@ struct CallSummary {
       ("encoder", record.encoderID),
       (
         "frames",
-        "\(Wording.grouped(record.frames.count)), \(Wording.plural(keyFrames, "key frame"))"
+        "\(TextFormat.grouped(record.frames.count)), \(TextFormat.plural(keyFrames, "key frame"))"
           + (dropped > 0 ? ", \(dropped) left out" : "")
-      ), ("rate", "\(Wording.bitRate(record.rate)), asked for \(Wording.bitRate(asked))"),
+      ), ("rate", "\(TextFormat.bitRate(record.rate)), asked for \(TextFormat.bitRate(asked))"),
     ]
     if !record.repairs.isEmpty {
       let size = Double(record.repairBits) / 8 / Double(record.repairs.count)
@@ -49,14 +49,17 @@ struct CallSummary {
       rows.append(
         (
           "repair",
-          "\(Wording.plural(record.repairs.count, "frame")) of \(Wording.bytes(Int(size))) on average "
-            + "(others: \(Wording.bytes(Int(record.usualSize)))), \(Wording.fixed(fraction, 1)) % of all bits"
+          "\(TextFormat.plural(record.repairs.count, "frame")) of \(TextFormat.bytes(Int(size))) on average "
+            + "(others: \(TextFormat.bytes(Int(record.usualSize)))), \(TextFormat.fixed(fraction, 1)) % of all bits"
         ))
     }
     if record.frames.contains(where: { $0.layer > 0 }) {
       let base = record.frames.reduce(0) { $0 + ($1.layer == 0 ? $1.bytes : 0) } * 8
       rows.append(
-        ("base layer", "\(Wording.fixed(Double(base) / Double(max(record.bits, 1)) * 100, 1)) % of all bits"))
+        (
+          "base layer",
+          "\(TextFormat.fixed(Double(base) / Double(max(record.bits, 1)) * 100, 1)) % of all bits"
+        ))
     }
     return Section(title: "sender", rows: rows.map { (name: $0.0, value: $0.1) })
   }
@@ -68,19 +71,19 @@ struct CallSummary {
     let delays = record.delays(of: receiver)
     let queueing = receiver.shown.map(\.queueingDelay)
     func milliseconds(_ fraction: Double, _ values: [Double]) -> String {
-      CallRecord.quantile(fraction, of: values).map { Wording.fixed($0 * 1000, 0) } ?? "-"
+      CallRecord.quantile(fraction, of: values).map { TextFormat.fixed($0 * 1000, 0) } ?? "-"
     }
     let dropped = receiver.shown.count { $0.isDroppedForLink }
     let damaged = receiver.shown.count { $0.isDamaged }
     var rows = [
       (
         "packets",
-        "\(Wording.grouped(receiver.packets)) came, \(receiver.lostPackets) lost, "
+        "\(TextFormat.grouped(receiver.packets)) came, \(receiver.lostPackets) lost, "
           + "\(receiver.droppedPackets) dropped before the line"
       ),
       (
         "frames",
-        "\(Wording.grouped(receiver.decoded)) decoded, \(receiver.incomplete) incomplete, \(receiver.unusable) of no use"
+        "\(TextFormat.grouped(receiver.decoded)) decoded, \(receiver.incomplete) incomplete, \(receiver.unusable) of no use"
           + (dropped > 0 ? ", \(dropped) dropped for the link" : "")
       ),
       (
@@ -91,7 +94,7 @@ struct CallSummary {
         "freezes",
         freezes.isEmpty
           ? "none"
-          : "\(freezes.count), \(Wording.fixed(frozen, 2)) s in all, the longest \(Wording.fixed(longest, 2)) s"
+          : "\(freezes.count), \(TextFormat.fixed(frozen, 2)) s in all, the longest \(TextFormat.fixed(longest, 2)) s"
       ),
       (
         "end-to-end delay",
@@ -103,7 +106,7 @@ struct CallSummary {
       ),
       (
         "feedback",
-        "\(Wording.plural(receiver.requests, "request")), \(Wording.plural(receiver.acknowledgements, "acknowledgement"))"
+        "\(TextFormat.plural(receiver.requests, "request")), \(TextFormat.plural(receiver.acknowledgements, "acknowledgement"))"
       ),
     ]
     if receiver.requestedPackets > 0 {
@@ -112,11 +115,11 @@ struct CallSummary {
         (
           "retransmission",
           "\(receiver.resentPackets) packets sent again, \(receiver.recoveredPackets) came, "
-            + "\(Wording.fixed(fraction, 1)) % of the frames' bits"
+            + "\(TextFormat.fixed(fraction, 1)) % of the frames' bits"
         ))
     }
     if let quality = record.quality(of: receiver) {
-      rows.insert(("PSNR shown", "\(Wording.fixed(quality, 2)) dB (luma)"), at: 4)
+      rows.insert(("PSNR shown", "\(TextFormat.fixed(quality, 2)) dB (luma)"), at: 4)
     }
     return Section(title: receiver.name, rows: rows.map { (name: $0.0, value: $0.1) })
   }

@@ -11,7 +11,7 @@ enum PacketReplay {
     let outgoing = packets.filter { $0.channel != .receiverControl }
     guard let first = outgoing.first, let last = outgoing.last else { return }
     Console.note(
-      "Sending \(Wording.fixed(last.time - first.time, 1)) s of RTP to 127.0.0.1:\(port), RTCP to port \(port + 1)"
+      "Sending \(TextFormat.fixed(last.time - first.time, 1)) s of RTP to 127.0.0.1:\(port), RTCP to port \(port + 1)"
     )
     do {
       let sender = try DatagramSender()

@@ -128,8 +128,8 @@ final class CapturedAudio: @unchecked Sendable {
     let (losses, failure) = condition.withLock { (self.losses, failureText) }
     var parts: [String] = []
     if losses.gaps > 0 {
-      let seconds = Wording.fixed(Double(losses.frames) / Double(PCMFormat.rate), 2)
-      parts.append("\(Wording.plural(losses.gaps, "gap")) of \(seconds) s in all filled with silence")
+      let seconds = TextFormat.fixed(Double(losses.frames) / Double(PCMFormat.rate), 2)
+      parts.append("\(TextFormat.plural(losses.gaps, "gap")) of \(seconds) s in all filled with silence")
     }
     if let failure { parts.append("silence since the source ended: \(failure)") }
     return parts.isEmpty ? nil : parts.joined(separator: ", ")

@@ -39,12 +39,12 @@ struct ReportPage {
     let base = entries.filter { $0.layer == 0 }.reduce(0) { $0 + $1.bits }
     let delays = coded.map { $0.delay * 1000 }.sorted()
     func quantile(_ q: Double) -> String {
-      delays.isEmpty ? "-" : Wording.fixed(delays[min(Int(q * Double(delays.count)), delays.count - 1)], 1)
+      delays.isEmpty ? "-" : TextFormat.fixed(delays[min(Int(q * Double(delays.count)), delays.count - 1)], 1)
     }
     var rows = [
       ("Frames", "\(entries.count), \(entries.count - coded.count) dropped"),
       ("Key frames", "\(coded.count { $0.isKeyFrame })"),
-      ("Rate", Wording.bitRate(Double(bits) / seconds)),
+      ("Rate", TextFormat.bitRate(Double(bits) / seconds)),
       ("Time to output", "\(quantile(0.5)) ms in the middle, \(quantile(0.99)) ms for 99 of 100"),
     ]
     let waits = waits.map { $0.seconds * 1000 }.sorted()
@@ -53,7 +53,7 @@ struct ReportPage {
       rows.append(
         (
           "Wait before a line of the rate",
-          "\(Wording.fixed(usual, 0)) ms for 95 of 100, \(Wording.fixed(longest, 0)) ms at most"
+          "\(TextFormat.fixed(usual, 0)) ms for 95 of 100, \(TextFormat.fixed(longest, 0)) ms at most"
         ))
     }
     let qualities = qualities
@@ -63,11 +63,11 @@ struct ReportPage {
       rows.append(
         (
           "PSNR of the luma",
-          "\(Wording.fixed(mean, 2)) dB in the mean, \(Wording.fixed(minimum, 2)) dB at least"
+          "\(TextFormat.fixed(mean, 2)) dB in the mean, \(TextFormat.fixed(minimum, 2)) dB at least"
         ))
     }
     if entries.contains(where: { $0.layer > 0 }), bits > 0 {
-      rows.append(("Base layer", "\(Wording.fixed(Double(base) / Double(bits) * 100, 1)) % of the bits"))
+      rows.append(("Base layer", "\(TextFormat.fixed(Double(base) / Double(bits) * 100, 1)) % of the bits"))
     }
     return rows.map { (name: $0.0, value: $0.1) }
   }
@@ -102,7 +102,7 @@ struct ReportPage {
     let maximum = Double(entries.map(\.bits).max() ?? 1) / 1000
     var chart = SVGChart(
       seconds: duration, maximum: maximum, unit: "kbit",
-      label: "Bits of each of \(entries.count) frames; the largest has \(Wording.fixed(maximum, 0)) kbit.")
+      label: "Bits of each of \(entries.count) frames; the largest has \(TextFormat.fixed(maximum, 0)) kbit.")
     for entry in entries {
       if entry.isDropped {
         chart.cross(at: entry.time, .alarm)
@@ -132,7 +132,7 @@ struct ReportPage {
     var chart = SVGChart(
       seconds: duration, maximum: maximum, unit: "kb/s",
       label:
-        "The rate over the last second and the rate that was asked for, up to \(Wording.fixed(maximum, 0)) kb/s."
+        "The rate over the last second and the rate that was asked for, up to \(TextFormat.fixed(maximum, 0)) kb/s."
     )
     chart.line(points, .first)
     chart.line(asked, .alarm, isStepped: true)
@@ -154,9 +154,9 @@ struct ReportPage {
           let mean = Double(step.bits) / max(end - step.from, 0.001)
           let off = (mean / Double(max(step.rate, 1)) - 1) * 100
           return (
-            name: "\(Wording.fixed(step.from, 1)) to \(Wording.fixed(end, 1)) s",
-            value: "\(Wording.bitRate(mean)) of \(Wording.bitRate(Double(step.rate))) asked "
-              + "(\(off < 0 ? "-" : "+")\(Wording.fixed(abs(off), 1)) %)"
+            name: "\(TextFormat.fixed(step.from, 1)) to \(TextFormat.fixed(end, 1)) s",
+            value: "\(TextFormat.bitRate(mean)) of \(TextFormat.bitRate(Double(step.rate))) asked "
+              + "(\(off < 0 ? "-" : "+")\(TextFormat.fixed(abs(off), 1)) %)"
           )
         }) + "\n"
   }
@@ -178,7 +178,7 @@ struct ReportPage {
     var chart = SVGChart(
       seconds: duration, maximum: maximum, unit: "ms",
       label:
-        "How long each frame waits before a line of the rate; the longest is \(Wording.fixed(maximum, 0)) ms."
+        "How long each frame waits before a line of the rate; the longest is \(TextFormat.fixed(maximum, 0)) ms."
     )
     for wait in waits { chart.bar(at: wait.time, width: interval, height: wait.seconds * 1000, .first) }
     return chart.svg
@@ -189,7 +189,7 @@ struct ReportPage {
     guard let maximum = qualities.map(\.decibels).max() else { return "" }
     var chart = SVGChart(
       seconds: duration, maximum: maximum, unit: "dB",
-      label: "The PSNR of each frame's luma; the best has \(Wording.fixed(maximum, 1)) dB.")
+      label: "The PSNR of each frame's luma; the best has \(TextFormat.fixed(maximum, 1)) dB.")
     for quality in qualities { chart.dot(at: quality.time, height: quality.decibels, .first) }
     return ReportHTML.heading("PSNR of each frame's luma") + chart.svg
   }
@@ -198,7 +198,7 @@ struct ReportPage {
     let maximum = (coded.map(\.delay).max() ?? 0.001) * 1000
     var chart = SVGChart(
       seconds: duration, maximum: maximum, unit: "ms",
-      label: "The time that each frame took to encode; the longest is \(Wording.fixed(maximum, 1)) ms.")
+      label: "The time that each frame took to encode; the longest is \(TextFormat.fixed(maximum, 1)) ms.")
     for entry in coded {
       chart.bar(at: entry.time, width: interval, height: entry.delay * 1000, .first)
     }

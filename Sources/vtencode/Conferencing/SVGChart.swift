@@ -35,7 +35,7 @@ struct SVGChart {
   private func y(_ value: Double) -> Double {
     Self.height - Self.bottom - value / maximum * (Self.height - Self.bottom - Self.top)
   }
-  private func text(_ value: Double) -> String { Wording.fixed(value, 2) }
+  private func text(_ value: Double) -> String { TextFormat.fixed(value, 2) }
 
   mutating func bar(at time: Double, width: Double, height: Double, _ mark: ChartMark) {
     let pixels = max((x(time + width) - x(time)) * 0.85, 0.6)
@@ -108,7 +108,7 @@ struct SVGChart {
   }
 
   private func mark(_ value: Double, _ step: Double) -> String {
-    Wording.fixed(value, step >= 1 ? 0 : step >= 0.1 ? 1 : 2)
+    TextFormat.fixed(value, step >= 1 ? 0 : step >= 0.1 ? 1 : 2)
   }
 
   /// The least number at or above a value that is 1, 2 or 5 times a power of ten.

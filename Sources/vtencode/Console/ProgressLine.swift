@@ -64,7 +64,7 @@ final class ProgressLine: @unchecked Sendable {
         ShareEvent(share: done, seconds: elapsed, secondsLeft: left).write()
         return nil
       }
-      return bar(done, left.map { "\(Wording.clock($0)) left" } ?? "")
+      return bar(done, left.map { "\(TextFormat.clock($0)) left" } ?? "")
     }
   }
 
@@ -111,15 +111,15 @@ final class ProgressLine: @unchecked Sendable {
 
   private func describe(frames: Int, elapsed: Double) -> String {
     let speed = elapsed > 0 ? Double(frames) / elapsed : 0
-    let speedText = "\(Wording.fixed(speed, 1)) fps"
+    let speedText = "\(TextFormat.fixed(speed, 1)) fps"
     guard let total = pass?.frames ?? total, total > 0 else {
-      return "\(Wording.plural(frames, "frame"))  \(speedText)"
+      return "\(TextFormat.plural(frames, "frame"))  \(speedText)"
     }
     let share = min(Double(frames) / Double(total), 1)
     // The speed of the first second is too imprecise for an estimate.
     let left =
       elapsed >= 1 && speed > 0
-      ? "  \(Wording.clock(Double(max(total - frames, 0)) / speed)) left" : ""
+      ? "  \(TextFormat.clock(Double(max(total - frames, 0)) / speed)) left" : ""
     let counts = "\(frames)/\(total)  \(speedText)\(left)"
     return bar(share, counts)
   }

@@ -33,39 +33,39 @@ struct RunReport: Sendable {
 
   /// The bit rate, and what it was asked to be.
   private var rateSummary: String {
-    let rate = Wording.bitRate(bitRate)
+    let rate = TextFormat.bitRate(bitRate)
     if let quality = plan.quality {
-      let value = Wording.fixed(quality, 2)
+      let value = TextFormat.fixed(quality, 2)
       if plan.isStill {
-        return "one picture has none; \(Wording.bytes(videoBytes)), for a quality of \(value)"
+        return "one picture has none; \(TextFormat.bytes(videoBytes)), for a quality of \(value)"
       }
       guard let ceiling = plan.ceiling else { return "\(rate), for a quality of \(value)" }
-      return "\(rate), constant quality \(value), at most \(Wording.bitRate(Double(ceiling)))"
+      return "\(rate), constant quality \(value), at most \(TextFormat.bitRate(Double(ceiling)))"
     }
     let deviation = (bitRate / Double(plan.bitRate) - 1) * 100
     let sign = deviation >= 0 ? "+" : "-"
     let target =
-      "\(rate), target \(Wording.bitRate(Double(plan.bitRate))) "
-      + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"
+      "\(rate), target \(TextFormat.bitRate(Double(plan.bitRate))) "
+      + "(\(sign)\(TextFormat.fixed(abs(deviation), 1)) %)"
     guard let rateOfQuality = plan.rateOfQuality else { return target }
     return target + ", the ceiling, as constant quality "
-      + "\(Wording.fixed(EncodingPlan.usualQuality, 2)) takes \(Wording.bitRate(rateOfQuality))"
+      + "\(TextFormat.fixed(EncodingPlan.usualQuality, 2)) takes \(TextFormat.bitRate(rateOfQuality))"
   }
 
   func summary(destination: Destination) -> String {
     let speed = wallSeconds > 0 ? Double(frames) / wallSeconds : 0
     var lines = [
-      "video   \(plan.codec.name), \(plan.width)x\(plan.height), \(Wording.plural(frames, "frame")), "
-        + "\(Wording.fixed(videoSeconds, 2)) s, \(Wording.plural(keyFrames, "key frame"))"
+      "video   \(plan.codec.name), \(plan.width)x\(plan.height), \(TextFormat.plural(frames, "frame")), "
+        + "\(TextFormat.fixed(videoSeconds, 2)) s, \(TextFormat.plural(keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped" : ""),
       "rate    " + rateSummary
         + (passes > 1 ? ", in \(passes) passes" : "")
         + (passes > 1 && plan.makesPassesOnDemand ? ", since one was uneven or missed the rate" : "")
         + (framesAgain > 0 ? " (\(framesAgain) frames again)" : "")
         + (runs > 1 ? ", encoded \(runs) times to meet the target" : ""),
-      "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"
+      "speed   \(TextFormat.fixed(speed, 1)) fps, \(TextFormat.fixed(wallSeconds, 2)) s"
         + (videoSeconds > 0 && wallSeconds > 0
-          ? ", \(Wording.fixed(videoSeconds / wallSeconds, 1)) times real time" : ""),
+          ? ", \(TextFormat.fixed(videoSeconds / wallSeconds, 1)) times real time" : ""),
     ]
     lines.insert(contentsOf: renditions.map { "also    \($0.summary)" }, at: 2)
     if let quality {
@@ -73,17 +73,17 @@ struct RunReport: Sendable {
     }
     if written.leftOut > 0 {
       lines.append(
-        "left    \(Wording.plural(written.leftOut, "frame")) out, as the output had no room for them")
+        "left    \(TextFormat.plural(written.leftOut, "frame")) out, as the output had no room for them")
     }
     if let audio = written.audio.summary { lines.append("sound   \(audio)") }
     if let text = written.text.summary { lines.append("text    \(text)") }
     if let damage = damage.summary { lines.append("damage  \(damage)") }
     if !destination.isServer, !written.failures.contains(where: { $0.number == 0 }) {
-      lines.append("file    \(written.path ?? destination.name), \(Wording.bytes(written.fileBytes))")
+      lines.append("file    \(written.path ?? destination.name), \(TextFormat.bytes(written.fileBytes))")
     }
     for file in written.others {
       lines.append(
-        "file    \(file.path ?? destination.all[file.number].name), \(Wording.bytes(file.fileBytes))")
+        "file    \(file.path ?? destination.all[file.number].name), \(TextFormat.bytes(file.fileBytes))")
     }
     for server in written.servers { lines.append("server  \(server.summary)") }
     for failure in written.failures { lines.append("failed  \(failure.message)") }

@@ -95,7 +95,7 @@ struct ExportRun: Sendable {
           damage: damage))
     }
     try Console.print(
-      "file    \(name), \(Wording.bytes(bytes ?? 0))\(passes > 1 ? ", in \(passes) passes" : "")\n")
+      "file    \(name), \(TextFormat.bytes(bytes ?? 0))\(passes > 1 ? ", in \(passes) passes" : "")\n")
     if let damage {
       throw Failure(
         "'\(movie)' is damaged, and '\(name)' holds what could be read: \(damage)",
@@ -122,7 +122,7 @@ struct ExportRun: Sendable {
     }
     guard count > 0, preset.codec != nil, preset.name != AVAssetExportPresetAppleM4A else { return nil }
     return
-      "\(Wording.plural(count, "subtitle track")) left out, as the preset \(preset.text) writes pictures and "
+      "\(TextFormat.plural(count, "subtitle track")) left out, as the preset \(preset.text) writes pictures and "
       + "sound alone; vtencode transcoding keeps subtitles"
   }
 
@@ -160,7 +160,7 @@ struct ExportRun: Sendable {
     var notices: [String] = []
     if bytes > limit {
       notices.append(
-        "the file has \(Wording.bytes(bytes)), more than --file-length-limit: with this preset and all of "
+        "the file has \(TextFormat.bytes(bytes)), more than --file-length-limit: with this preset and all of "
           + "its sound the movie cannot be smaller; --end shortens it")
     }
     let whole = range.intersection(CMTimeRange(start: .zero, duration: asset.duration)).duration.seconds
@@ -168,7 +168,7 @@ struct ExportRun: Sendable {
     // second counts as none.
     if preset.codec == nil, seconds > 0, seconds < whole - 0.5 {
       notices.append(
-        "cut to \(Wording.fixed(seconds, 1)) s of \(Wording.fixed(whole, 1)) s so as to fit --file-length-limit; a preset "
+        "cut to \(TextFormat.fixed(seconds, 1)) s of \(TextFormat.fixed(whole, 1)) s so as to fit --file-length-limit; a preset "
           + "that encodes takes a lower rate instead")
     }
     return notices

@@ -55,7 +55,7 @@ enum MovieRewrap {
       if !isClosed { throw Failure("cannot write the \(container.name) file", systemError: errno) }
       let others = demuxer.streams.count - streams.count
       return others > 0
-        ? "\(Wording.plural(others, "track")) of text or metadata left out, as they are not copied to \(container.name)"
+        ? "\(TextFormat.plural(others, "track")) of text or metadata left out, as they are not copied to \(container.name)"
         : nil
     } catch let error as MediaFileError {
       if error.kind == .unsupportedFormat {

@@ -61,12 +61,12 @@ struct DASHManifest: Sendable, Equatable {
       ]
       if isWindow {
         let depth = representations.map { $0.segments.reduce(0) { $0 + $1.seconds } }.min() ?? 0
-        attributes.append(#"timeShiftBufferDepth="PT\#(Wording.fixed(depth, 3))S""#)
+        attributes.append(#"timeShiftBufferDepth="PT\#(TextFormat.fixed(depth, 3))S""#)
       }
     } else {
       let end = representations.compactMap { $0.segments.last.map { $0.start + $0.seconds } }.max() ?? 0
       let seconds = Double(Self.units(end) - origin) / Double(Self.timescale)
-      attributes += [#"type="static""#, #"mediaPresentationDuration="PT\#(Wording.fixed(seconds, 6))S""#]
+      attributes += [#"type="static""#, #"mediaPresentationDuration="PT\#(TextFormat.fixed(seconds, 6))S""#]
     }
     lines.append("  " + attributes.joined(separator: " ") + ">")
     lines.append(#"  <Period id="0" start="PT0S">"#)

@@ -104,7 +104,7 @@ struct MediaPlaylist: Sendable, Equatable {
     var lines = head(version: partTarget == nil ? 7 : 9)
     if let partTarget, !hasEnded {
       // Three part durations are what a server must ask players to stay behind (4.4.3.8).
-      let holdBack = Wording.fixed(partTarget * 3 + 0.001, 3)
+      let holdBack = TextFormat.fixed(partTarget * 3 + 0.001, 3)
       // `vtencode serve` leaves out segments that are older than that, which has to be six target
       // durations or more (4.4.3.8).
       lines.append(
@@ -194,7 +194,7 @@ struct MediaPlaylist: Sendable, Equatable {
 
   /// A duration with microseconds.
   private static func seconds(_ value: Double, roundedUp: Bool = false) -> String {
-    Wording.fixed(roundedUp ? (value * 1_000_000).rounded(.up) / 1_000_000 : value, 6)
+    TextFormat.fixed(roundedUp ? (value * 1_000_000).rounded(.up) / 1_000_000 : value, 6)
   }
 }
 

@@ -88,7 +88,7 @@ struct MultivariantPlaylist: Sendable, Equatable {
       // The list has every format of the variant, or is left out.
       if !all.contains(nil) { attributes.append("CODECS=\"\(codecs.joined(separator: ","))\"") }
       attributes.append("RESOLUTION=\(variant.width)x\(variant.height)")
-      if variant.frameRate > 0 { attributes.append("FRAME-RATE=\(Wording.fixed(variant.frameRate, 3))") }
+      if variant.frameRate > 0 { attributes.append("FRAME-RATE=\(TextFormat.fixed(variant.frameRate, 3))") }
       if let range = variant.range { attributes.append("VIDEO-RANGE=\(range)") }
       if !audioRenditions.isEmpty { attributes.append("AUDIO=\"\(Self.group)\"") }
       if !texts.isEmpty { attributes.append("SUBTITLES=\"\(Self.textGroup)\"") }

@@ -66,8 +66,8 @@ struct RenditionReport: Sendable, Encodable {
   var targetBitsPerSecond: Int?
 
   var summary: String {
-    let target = targetBitsPerSecond.map { ", target \(Wording.bitRate(Double($0)))" } ?? ""
+    let target = targetBitsPerSecond.map { ", target \(TextFormat.bitRate(Double($0)))" } ?? ""
     return
-      "\(width)x\(height), \(Wording.plural(frames, "frame")), \(Wording.bitRate(bitsPerSecond))\(target)"
+      "\(width)x\(height), \(TextFormat.plural(frames, "frame")), \(TextFormat.bitRate(bitsPerSecond))\(target)"
   }
 }

@@ -34,7 +34,7 @@ struct BitRate: ExpressibleByArgument, Sendable, Comparable {
     bitsPerSecond = Int(rounded)
   }
 
-  var defaultValueDescription: String { Wording.bitRate(Double(bitsPerSecond)) }
+  var defaultValueDescription: String { TextFormat.bitRate(Double(bitsPerSecond)) }
 
   /// Suggests a bit rate for a size, frame rate and codec: 0.11 bits per sample for H.264 and 0.07
   /// for HEVC, at least 64 kbit/s.

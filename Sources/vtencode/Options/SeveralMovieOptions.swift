@@ -106,7 +106,7 @@ struct SeveralMovies: Sendable {
     }
     let damaged = failed.filter { $0.failure.status == SourceDamage.exitStatus }.count
     let lost = failed.count - damaged
-    var parts = ["\(movies.count - failed.count) of \(Wording.plural(movies.count, "movie")) encoded"]
+    var parts = ["\(movies.count - failed.count) of \(TextFormat.plural(movies.count, "movie")) encoded"]
     if damaged > 0 { parts.append("\(damaged) damaged and encoded as far as possible") }
     if lost > 0 { parts.append("\(lost) failed") }
     let summary = parts.joined(separator: ", ")

@@ -38,22 +38,22 @@ struct ServerReport: Sendable, Encodable {
 
   /// A line of the summary.
   var summary: String {
-    var parts = ["\(address), \(Wording.bytes(Int(clamping: sentBytes))) sent"]
-    if reconnections > 0 { parts.append("\(Wording.plural(reconnections, "reconnection"))") }
-    if secondsAway > 0 { parts.append("\(Wording.fixed(secondsAway, 1)) s disconnected") }
-    if lostFrames > 0 { parts.append("\(Wording.plural(lostFrames, "frame")) lost while disconnected") }
+    var parts = ["\(address), \(TextFormat.bytes(Int(clamping: sentBytes))) sent"]
+    if reconnections > 0 { parts.append("\(TextFormat.plural(reconnections, "reconnection"))") }
+    if secondsAway > 0 { parts.append("\(TextFormat.fixed(secondsAway, 1)) s disconnected") }
+    if lostFrames > 0 { parts.append("\(TextFormat.plural(lostFrames, "frame")) lost while disconnected") }
     if droppedFrames > 0 {
-      parts.append("\(Wording.plural(droppedFrames, "frame")) dropped because the server was too slow")
+      parts.append("\(TextFormat.plural(droppedFrames, "frame")) dropped because the server was too slow")
     }
     return parts.joined(separator: ", ")
   }
 
   /// The text of the status line.
   var status: String {
-    var parts = [isConnected ? Wording.bytes(Int(clamping: sentBytes)) + " sent" : "not connected"]
-    if queueSeconds >= 0.1 { parts.append("queue \(Wording.fixed(queueSeconds, 1)) s") }
+    var parts = [isConnected ? TextFormat.bytes(Int(clamping: sentBytes)) + " sent" : "not connected"]
+    if queueSeconds >= 0.1 { parts.append("queue \(TextFormat.fixed(queueSeconds, 1)) s") }
     if bitRateScale < 1 { parts.append("rate \(Int(bitRateScale * 100)) %") }
-    if reconnections > 0 { parts.append("\(Wording.plural(reconnections, "reconnection"))") }
+    if reconnections > 0 { parts.append("\(TextFormat.plural(reconnections, "reconnection"))") }
     if droppedFrames > 0 { parts.append("\(droppedFrames) dropped") }
     return parts.joined(separator: ", ")
   }
@@ -147,10 +147,10 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   private static func describe(_ event: OVTLiveOutput.Event) -> String? {
     switch event {
     case .connected(let seconds):
-      seconds > 0 ? "connected again after \(Wording.fixed(seconds, 1)) s" : nil
+      seconds > 0 ? "connected again after \(TextFormat.fixed(seconds, 1)) s" : nil
     case .disconnected(let reason): "\(reason); connecting again"
     case .bitRateScale(let scale): "the bit rate is now \(Int(scale * 100)) % of the intended one"
-    case .dropped(let count): "too slow, so \(Wording.plural(count, "frame")) were dropped"
+    case .dropped(let count): "too slow, so \(TextFormat.plural(count, "frame")) were dropped"
     case .keyFrameNeeded: nil
     }
   }

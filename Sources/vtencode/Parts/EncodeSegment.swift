@@ -95,8 +95,8 @@ struct EncodeSegment: AsyncParsableCommand {
     let record = try await job.run()
     printReport(record, planned, folder, wasFinished: false)
     try Console.print(
-      "segment \(segment), \(Wording.plural(record.frames, "frame")), "
-        + "\(Wording.bitRate(Double(record.videoBytes) * 8 / planned.seconds)): "
+      "segment \(segment), \(TextFormat.plural(record.frames, "frame")), "
+        + "\(TextFormat.bitRate(Double(record.videoBytes) * 8 / planned.seconds)): "
         + "\(folder.movie(segment))\n")
   }
 

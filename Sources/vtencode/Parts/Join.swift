@@ -118,7 +118,7 @@ struct Joiner: Sendable {
     report.passes = records.map(\.passes).max() ?? 1
     try EncodingRun.finish(
       report, destination, source: source.name,
-      heading: "parts   \(Wording.plural(file.segments.count, "segment"))\n")
+      heading: "parts   \(TextFormat.plural(file.segments.count, "segment"))\n")
   }
 
   /// The records of all segments.
@@ -178,7 +178,7 @@ struct Joiner: Sendable {
         guard count == segment.frames, minimum == .zero, starts, formats.count == segment.index + 1 else {
           throw Failure(
             "segment \(segment.index) does not begin with a key frame at its start, or does not have "
-              + "\(Wording.plural(segment.frames, "frame")); encode it again with --overwrite")
+              + "\(TextFormat.plural(segment.frames, "frame")); encode it again with --overwrite")
         }
       }
       times.formats = SegmentFormats(formats)

@@ -51,7 +51,7 @@ struct SourceIdentity: Codable, Sendable {
   func check(against planned: SourceIdentity, ignoresTime: Bool) throws {
     var difference: String?
     if bytes != planned.bytes {
-      difference = "it has \(Wording.grouped(bytes)) bytes, not \(Wording.grouped(planned.bytes))"
+      difference = "it has \(TextFormat.grouped(bytes)) bytes, not \(TextFormat.grouped(planned.bytes))"
     } else if head != planned.head || tail != planned.tail {
       difference = "its content differs"
     } else if modified != planned.modified, !ignoresTime {

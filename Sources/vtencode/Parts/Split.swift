@@ -76,7 +76,7 @@ struct Split: AsyncParsableCommand {
     let name = try made.write(to: plan, replaces: replaces)
     if let wanted = segments, made.file.segments.count < wanted, options.progressOption.progress == .auto {
       Console.note(
-        "vtencode: the movie is divided into only \(Wording.plural(made.file.segments.count, "segment")); "
+        "vtencode: the movie is divided into only \(TextFormat.plural(made.file.segments.count, "segment")); "
           + "shorter ones could not meet a bit rate")
     }
     if options.progressOption.progress == .json {
@@ -85,8 +85,8 @@ struct Split: AsyncParsableCommand {
           output: name, encoder: made.file.settings.encoder, segments: made.file.segments.count,
           frames: made.file.frames, seconds: made.file.seconds, wallSeconds: SessionTime.now - began))
     }
-    let segments = Wording.plural(made.file.segments.count, "segment")
-    try Console.print("plan    \(name), \(segments), \(Wording.plural(made.file.frames, "frame"))\n")
+    let segments = TextFormat.plural(made.file.segments.count, "segment")
+    try Console.print("plan    \(name), \(segments), \(TextFormat.plural(made.file.frames, "frame"))\n")
   }
 }
 
@@ -201,7 +201,7 @@ extension Planner {
     }
     let parts = segments.map(\.range)
     let bits = Double(plan.bitRate) * statistics.seconds
-    func rate(_ bits: Double) -> String { Wording.bitRate(bits / statistics.seconds) }
+    func rate(_ bits: Double) -> String { TextFormat.bitRate(bits / statistics.seconds) }
     let free = statistics.reach(of: parts, buffer: nil)
     let carried = plan.sharedBuffer.map { statistics.reach(of: parts, buffer: $0) }
     if bits < free.lowerBound * (1 - maxRateDeviation) {

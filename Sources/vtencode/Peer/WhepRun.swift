@@ -211,9 +211,9 @@ final class WhepRun: @unchecked Sendable {
   private func progress() -> String {
     let counts = receiver?.counts ?? .init()
     meter.add(counts.bytes + counts.recoveredBytes, at: SessionTime.now)
-    let trip = receiver?.roundTrip.map { Wording.fixed($0 * 1000, 0) } ?? "-"
-    return "\(Wording.plural(output.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
-      + "loss \(Wording.fixed(lossShare * 100, 1)) %  rtt \(trip) ms"
+    let trip = receiver?.roundTrip.map { TextFormat.fixed($0 * 1000, 0) } ?? "-"
+    return "\(TextFormat.plural(output.frames, "frame"))  \(TextFormat.bitRate(meter.rate * 8))  "
+      + "loss \(TextFormat.fixed(lossShare * 100, 1)) %  rtt \(trip) ms"
   }
 
   private var lossShare: Double {
@@ -236,26 +236,26 @@ final class WhepRun: @unchecked Sendable {
     let still = log.freezeStatistics(frameRate: frameRate, until: end)
     let bits = Double((counts.bytes + counts.recoveredBytes) * 8)
     var table = SummaryTable(
-      "from \(server.place), \(Wording.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")")
-    table.row("shown", Wording.plural(output.frames, "frame"))
+      "from \(server.place), \(TextFormat.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")")
+    table.row("shown", TextFormat.plural(output.frames, "frame"))
     table.row(
       "stands still",
-      "\(Wording.fixed(still.share * 100, 1)) % of the time, the longest \(Wording.fixed(still.longest, 2)) s"
+      "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
     )
     if let half = log.delay(0.5), let most = log.delay(0.95) {
       table.row(
         "delay",
-        "\(Wording.fixed(half * 1000, 0)) ms p50, \(Wording.fixed(most * 1000, 0)) ms p95, capture to decoded"
+        "\(TextFormat.fixed(half * 1000, 0)) ms p50, \(TextFormat.fixed(most * 1000, 0)) ms p95, capture to decoded"
       )
     }
     table.row(
       "network",
-      "\(Wording.bitRate(bits / max(seconds, 0.001))), \(Wording.fixed(lossShare * 100, 1)) % lost, round trip "
-        + (receiver?.roundTrip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not known"))
+      "\(TextFormat.bitRate(bits / max(seconds, 0.001))), \(TextFormat.fixed(lossShare * 100, 1)) % lost, round trip "
+        + (receiver?.roundTrip.map { "\(TextFormat.fixed($0 * 1000, 0)) ms" } ?? "not known"))
     table.row(
       "repair",
-      "\(Wording.plural(counts.recoveredPackets, "packet")) came again; "
-        + "\(Wording.plural(counts.requests, "request")) for a key frame")
+      "\(TextFormat.plural(counts.recoveredPackets, "packet")) came again; "
+        + "\(TextFormat.plural(counts.requests, "request")) for a key frame")
     if let heard = audio?.counts {
       table.row(
         "sound",
@@ -268,7 +268,7 @@ final class WhepRun: @unchecked Sendable {
     if let seen {
       table.row(
         "on the screen",
-        "\(Wording.plural(seen.shown, "picture")), \(Wording.grouped(seen.dropped)) over before they could be shown"
+        "\(TextFormat.plural(seen.shown, "picture")), \(TextFormat.grouped(seen.dropped)) over before they could be shown"
       )
       table.figure("screenShown", seen.shown)
       table.figure("screenDropped", seen.dropped)

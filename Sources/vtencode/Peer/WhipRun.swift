@@ -284,8 +284,8 @@ final class WhipRun: @unchecked Sendable {
       (sender?.counts ?? .init(), sender?.roundTrip, sender?.lossShare ?? 0)
     }
     meter.add(counts.bytes + counts.resentBytes, at: SessionTime.now)
-    return "\(Wording.plural(counts.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
-      + "loss \(Wording.fixed(loss * 100, 1)) %  rtt \(trip.map { Wording.fixed($0 * 1000, 0) } ?? "-") ms"
+    return "\(TextFormat.plural(counts.frames, "frame"))  \(TextFormat.bitRate(meter.rate * 8))  "
+      + "loss \(TextFormat.fixed(loss * 100, 1)) %  rtt \(trip.map { TextFormat.fixed($0 * 1000, 0) } ?? "-") ms"
   }
 
   private func summary(after seconds: Double) -> SummaryTable {
@@ -296,27 +296,27 @@ final class WhipRun: @unchecked Sendable {
       )
     }
     var table = SummaryTable(
-      "\(source.name): \(source.width)x\(source.height) to \(client.server.place), \(Wording.fixed(seconds, 1)) s"
+      "\(source.name): \(source.width)x\(source.height) to \(client.server.place), \(TextFormat.fixed(seconds, 1)) s"
     )
     let bits = Double(counts.bytes * 8)
     table.row(
       "frames",
-      "\(Wording.grouped(counts.frames)) sent, \(Wording.plural(counts.keyFrames, "key frame"))"
+      "\(TextFormat.grouped(counts.frames)) sent, \(TextFormat.plural(counts.keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped by rate control" : "")
         + (withheld > 0 ? ", \(withheld) left out as the path was full" : "")
         + (skipped > 0 ? ", \(skipped) left out as this machine was too slow" : ""))
     let took = encoderBusy / Double(max(counts.frames + dropped, 1)) * 1000
     table.row(
       "rate",
-      "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
-        + "\(Wording.fixed(took, 1)) ms a frame to encode")
+      "\(TextFormat.bitRate(bits / max(seconds, 0.001))), up to \(TextFormat.bitRate(Double(rate))) as the path takes; "
+        + "\(TextFormat.fixed(took, 1)) ms a frame to encode")
     if let heard {
       table.row("sound", AudioSummary.sent(heard, after: seconds, failure: pump?.failure))
       table.figure("soundPackets", heard.packets)
       table.figure("soundBits", heard.bytes * 8)
     }
-    table.row("repair", "\(Wording.plural(counts.resentPackets, "packet")) sent again")
-    table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
+    table.row("repair", "\(TextFormat.plural(counts.resentPackets, "packet")) sent again")
+    table.row("round trip", trip.map { "\(TextFormat.fixed($0 * 1000, 0)) ms" } ?? "not measured")
     if let profile { table.row("encryption", profile) }
     if state == .closed { table.row("end", "the other end has left") }
     table.figure("frames", counts.frames)

@@ -57,7 +57,7 @@ final class AudioTrack: AudioReading, @unchecked Sendable {
   /// without loss.
   var damage: String? {
     let lost = reading.damage().lostAudioPackets
-    var parts = lost > 0 ? ["\(Wording.plural(lost, "packet")) of sound track \(number) lost"] : []
+    var parts = lost > 0 ? ["\(TextFormat.plural(lost, "packet")) of sound track \(number) lost"] : []
     if let failure {
       parts.append(
         SourceDamage.breakOff(

@@ -82,7 +82,7 @@ struct AudioReport: Sendable {
   var summary: String? {
     guard total > 0 else { return nil }
     var parts: [String] = []
-    let count = total == 1 ? "" : " of \(Wording.plural(total, "track"))"
+    let count = total == 1 ? "" : " of \(TextFormat.plural(total, "track"))"
     if copied > 0 { parts.append(total == 1 ? "copied" : "\(copied)\(count) copied") }
     if encoded > 0 {
       parts.append(total == 1 ? "encoded as AAC" : "\(encoded)\(parts.isEmpty ? count : "") encoded as AAC")

@@ -278,7 +278,7 @@ final class Compressor: @unchecked Sendable {
     }
     mode.log.begin(
       "\(source.name): \(plan.codec.name), \(plan.width)x\(plan.height), "
-        + "\(Wording.fixed(plan.frameRate, 2)) fps, \(Wording.bitRate(Double(plan.bitRate))), \(encoderID)",
+        + "\(TextFormat.fixed(plan.frameRate, 2)) fps, \(TextFormat.bitRate(Double(plan.bitRate))), \(encoderID)",
       bitDepth: plan.codec == .hvc1 && plan.pixelFormat == .video10Bit ? 10 : 8)
   }
 

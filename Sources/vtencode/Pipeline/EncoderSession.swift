@@ -151,7 +151,7 @@ final class EncoderSession: Sendable {
   }
 
   private static func failure(_ what: String, _ time: CMTime, _ status: OSStatus) -> Failure {
-    Failure("\(what) \(Wording.fixed(time.seconds, 3)) s (error \(status))")
+    Failure("\(what) \(TextFormat.fixed(time.seconds, 3)) s (error \(status))")
   }
 
   /// Waits until the output of the frames has been delivered.

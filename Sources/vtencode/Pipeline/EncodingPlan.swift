@@ -219,7 +219,7 @@ struct EncodingPlan: Sendable {
     if isStill, options.bitrate != nil {
       notices.append(
         "one picture has no bit rate, so --bitrate has no effect; it is encoded with a quality of "
-          + "\(Wording.fixed(Self.qualityOfStills, 2)). --quality sets another one")
+          + "\(TextFormat.fixed(Self.qualityOfStills, 2)). --quality sets another one")
     }
     try checkBufferTiming()
   }

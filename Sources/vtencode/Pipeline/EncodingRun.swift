@@ -69,7 +69,7 @@ enum EncodingRun {
     let output = report.written.path ?? (destination.isServer ? file : nil) ?? destination.name
     if isInterrupted {
       throw Failure(
-        "interrupted; '\(output)' holds the \(Wording.plural(report.frames, "frame")) encoded so far"
+        "interrupted; '\(output)' holds the \(TextFormat.plural(report.frames, "frame")) encoded so far"
           + (destination.replaces && output != destination.name
             ? ", and '\(destination.name)' is unchanged" : ""),
         status: Interrupt.shared.status)

@@ -165,7 +165,7 @@ final class FrameReader {
     if let size, size != now {
       Console.note(
         "'\(source.name)': the picture changes from \(size.width)x\(size.height) to \(now.width)x\(now.height) "
-          + "at \(Wording.fixed(time.seconds, 2)) s; it is scaled to the encoded size")
+          + "at \(TextFormat.fixed(time.seconds, 2)) s; it is scaled to the encoded size")
     }
     size = now
   }

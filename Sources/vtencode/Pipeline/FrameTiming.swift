@@ -117,8 +117,8 @@ struct FrameRateConverter {
     if upcoming == nil, time + Self.tolerance >= end { return nil }
     guard end - time <= Self.longestRepeat else {
       throw Failure(
-        "the picture at \(Wording.fixed(current.time.seconds, 2)) s is the last one until "
-          + "\(Wording.fixed(end.seconds, 2)) s, and --fps repeats a picture for at most "
+        "the picture at \(TextFormat.fixed(current.time.seconds, 2)) s is the last one until "
+          + "\(TextFormat.fixed(end.seconds, 2)) s, and --fps repeats a picture for at most "
           + "\(Int(Self.longestRepeat.seconds)) s; leave --fps out, or give a part with --start and --end")
     }
     number += 1

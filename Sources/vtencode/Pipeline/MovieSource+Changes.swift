@@ -30,8 +30,8 @@ extension MovieSource {
     // A still picture has no duration, and begins at zero all the same.
     if range.start > .zero, duration.isNumeric, range.start >= duration {
       throw Failure(
-        "--start \(Wording.fixed(range.start.seconds, 2)) lies behind the end of '\(name)', which is "
-          + "\(Wording.fixed(duration.seconds, 2)) s long", status: 64)
+        "--start \(TextFormat.fixed(range.start.seconds, 2)) lies behind the end of '\(name)', which is "
+          + "\(TextFormat.fixed(duration.seconds, 2)) s long", status: 64)
     }
     source.part = range
     return source
@@ -62,7 +62,7 @@ extension MovieSource {
         throw Failure(
           audioTracks.isEmpty
             ? "'\(name)' has no sound; leave --audio-track out"
-            : "'\(name)' has \(Wording.plural(audioTracks.count, "sound track")); --audio-track must be from 1 to "
+            : "'\(name)' has \(TextFormat.plural(audioTracks.count, "sound track")); --audio-track must be from 1 to "
               + "\(audioTracks.count)", status: 64)
       }
       source.audioTracks = [audio]

@@ -68,7 +68,7 @@ extension MovieSource {
     let rates = movies.map { $0.dataRate * max($0.expectedSeconds ?? 0, 0) }
     let isKnown = movies.allSatisfy { $0.dataRate > 0 }
     var source = MovieSource(
-      name: first.name + " and \(Wording.plural(movies.count - 1, "more movie"))",
+      name: first.name + " and \(TextFormat.plural(movies.count - 1, "more movie"))",
       files: movies.flatMap(\.files), asset: composition, video: video, audioTracks: audioTracks,
       subtitles: [],
       chapters: [], others: leftOut, metadata: first.metadata, width: first.width, height: first.height,

@@ -210,10 +210,10 @@ struct MovieSource: Sendable {
     var result: [String] = []
     for (type, name) in names {
       let count = tracks.count { $0.mediaType == type }
-      if count > 0 { result.append(Wording.plural(count, name)) }
+      if count > 0 { result.append(TextFormat.plural(count, name)) }
     }
     let rest = tracks.count { track in !names.contains { $0.0 == track.mediaType } }
-    if rest > 0 { result.append(Wording.plural(rest, "other track")) }
+    if rest > 0 { result.append(TextFormat.plural(rest, "other track")) }
     return result
   }
 

@@ -75,7 +75,7 @@ enum NetworkMovie {
     case .waiting: "waiting for a sender at \(name); Ctrl-C ends that"
     case .refused(let reason): "a sender at \(name) was turned away: \(reason)"
     case .left(let reason): "the sender at \(name) has gone (\(reason)); waiting for it"
-    case .returned(let seconds): "the sender at \(name) is back after \(Wording.fixed(seconds, 1)) s"
+    case .returned(let seconds): "the sender at \(name) is back after \(TextFormat.fixed(seconds, 1)) s"
     }
   }
 

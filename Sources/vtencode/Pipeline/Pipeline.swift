@@ -225,7 +225,8 @@ struct Pipeline: Sendable {
 
   private func printSettings(of compressor: Compressor) {
     Console.note(
-      "source   \(source.name): \(source.width)x\(source.height), \(Wording.fixed(source.frameRate, 3)) fps")
+      "source   \(source.name): \(source.width)x\(source.height), \(TextFormat.fixed(source.frameRate, 3)) fps"
+    )
     Console.note("encoder  \(compressor.encoderID), \(plan.codec.name), \(plan.width)x\(plan.height)")
     for (key, value) in compressor.settings() { Console.note("  \(key) = \(value)") }
   }

@@ -16,7 +16,7 @@ struct Quality: Sendable {
   }
 
   private static func decibels(_ value: Double) -> String {
-    value.isFinite ? "\(Wording.fixed(value, 2)) dB" : "identical"
+    value.isFinite ? "\(TextFormat.fixed(value, 2)) dB" : "identical"
   }
 }
 

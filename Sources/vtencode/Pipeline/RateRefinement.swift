@@ -103,7 +103,7 @@ struct RateRefinement {
     best.runs = runs
     if isTooLarge(best), let limit = pipeline.plan.targetBytes {
       best.plan.notices.append(
-        "the file is larger than --target-size \(Wording.bytes(Int(clamping: limit))), and a lower rate does not "
+        "the file is larger than --target-size \(TextFormat.bytes(Int(clamping: limit))), and a lower rate does not "
           + "make it smaller; --dimensions, --fps or a lower --audio-bitrate does")
       if pipeline.plan.progress == .auto { Console.note("vtencode: " + (best.plan.notices.last ?? "")) }
     }

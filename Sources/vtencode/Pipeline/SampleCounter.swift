@@ -30,9 +30,9 @@ final class SampleCounter: @unchecked Sendable {
     }
     guard isVerbose else { return }
     Console.note(
-      "frame \(number)  pts \(Wording.fixed(time.seconds, 3))  dts "
-        + "\(Wording.fixed(sample.decodeTimeStamp.isNumeric ? sample.decodeTimeStamp.seconds : time.seconds, 3))  "
-        + "\(Wording.grouped(size)) bytes  \(properties.kind)")
+      "frame \(number)  pts \(TextFormat.fixed(time.seconds, 3))  dts "
+        + "\(TextFormat.fixed(sample.decodeTimeStamp.isNumeric ? sample.decodeTimeStamp.seconds : time.seconds, 3))  "
+        + "\(TextFormat.grouped(size)) bytes  \(properties.kind)")
   }
 
   func addDropped() { lock.withLock { droppedCount += 1 } }

@@ -23,9 +23,9 @@ struct SourceDamage: Sendable {
     guard !isEmpty else { return nil }
     var parts: [String] = []
     if concealed > 0 {
-      parts.append("\(Wording.plural(concealed, "picture")) damaged and concealed")
+      parts.append("\(TextFormat.plural(concealed, "picture")) damaged and concealed")
     }
-    if lost > 0 { parts.append("\(Wording.plural(lost, "picture")) lost") }
+    if lost > 0 { parts.append("\(TextFormat.plural(lost, "picture")) lost") }
     if let breaksOff { parts.append(breaksOff) }
     return (parts + audio).joined(separator: "; ")
   }
@@ -56,16 +56,16 @@ struct SourceDamage: Sendable {
     concealed = damage.concealedPictures
     lost = damage.lostPictures
     if damage.lostAudioPackets > 0 {
-      audio = ["\(Wording.plural(damage.lostAudioPackets, "packet")) of sound damaged"]
+      audio = ["\(TextFormat.plural(damage.lostAudioPackets, "packet")) of sound damaged"]
     }
     if let failure = damage.failure { breaksOff = Self.breakOff("it breaks", at: end, of: whole, failure) }
   }
 
   static func breakOff(_ what: String, at end: CMTime?, of whole: CMTime, _ failure: (any Error)?) -> String {
     var text = what + " off"
-    if let end, end.isNumeric { text += " at \(Wording.fixed(end.seconds, 2)) s" }
+    if let end, end.isNumeric { text += " at \(TextFormat.fixed(end.seconds, 2)) s" }
     if whole.isNumeric, let end, whole.seconds > end.seconds {
-      text += " of \(Wording.fixed(whole.seconds, 2)) s"
+      text += " of \(TextFormat.fixed(whole.seconds, 2)) s"
     }
     if let reason = failure.map({ Failure.describe($0) }) { text += " (\(reason))" }
     return text

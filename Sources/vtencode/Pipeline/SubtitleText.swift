@@ -35,7 +35,7 @@ enum SubtitleText {
         throw Failure(
           count == 0
             ? "'\(source.name)' has no subtitle track with text; give a .srt, .vtt or .ass file"
-            : "'\(source.name)' has \(Wording.plural(count, "subtitle track")); --burn-subtitles must be from 1 to "
+            : "'\(source.name)' has \(TextFormat.plural(count, "subtitle track")); --burn-subtitles must be from 1 to "
               + "\(count), or a file", status: 64)
       }
       let track = source.subtitles[number - 1]

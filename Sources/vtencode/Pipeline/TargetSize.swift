@@ -29,8 +29,8 @@ extension EncodingPlan {
     let rate = (size - Self.overhead(of: size, frames: frames)) * 8 / seconds - audio
     guard rate >= Double(BitRate.allowed.lowerBound) * 8 else {
       throw Failure(
-        "\(Wording.bytes(Int(clamping: bytes))) are too few for \(Wording.fixed(seconds, 1)) s"
-          + (audio > 0 ? " with sound of \(Wording.bitRate(audio))" : "")
+        "\(TextFormat.bytes(Int(clamping: bytes))) are too few for \(TextFormat.fixed(seconds, 1)) s"
+          + (audio > 0 ? " with sound of \(TextFormat.bitRate(audio))" : "")
           + "; give a larger --target-size" + (audio > 0 ? ", --no-audio or a lower --audio-bitrate" : ""),
         status: 64)
     }

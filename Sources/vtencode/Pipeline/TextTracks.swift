@@ -13,8 +13,8 @@ struct TextReport: Sendable {
   /// A description such as `2 subtitle tracks, 5 chapters`; nil for a movie without them.
   var summary: String? {
     var parts: [String] = []
-    if subtitles > 0 { parts.append(Wording.plural(subtitles, "subtitle track")) }
-    if chapters > 0 { parts.append(Wording.plural(chapters, "chapter")) }
+    if subtitles > 0 { parts.append(TextFormat.plural(subtitles, "subtitle track")) }
+    if chapters > 0 { parts.append(TextFormat.plural(chapters, "chapter")) }
     parts += leftOut
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }

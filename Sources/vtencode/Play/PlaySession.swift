@@ -76,9 +76,9 @@ final class PlaySession: @unchecked Sendable {
 
   /// The position and the duration, such as `0:07 / 1:23`.
   var clock: String {
-    let now = Wording.clock(item.currentTime().seconds.rounded(.down))
+    let now = TextFormat.clock(item.currentTime().seconds.rounded(.down))
     let duration = item.duration
-    return duration.isNumeric ? "\(now) / \(Wording.clock(duration.seconds.rounded(.down)))" : now
+    return duration.isNumeric ? "\(now) / \(TextFormat.clock(duration.seconds.rounded(.down)))" : now
   }
 
   // MARK: - Playing (on a thread of its own)

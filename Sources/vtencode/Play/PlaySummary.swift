@@ -12,8 +12,8 @@ struct PlaySummary {
 
   var text: String {
     var lines = [
-      "\(name): \(Wording.plural(result.shown, "frame")) shown, \(Wording.grouped(result.dropped)) dropped, "
-        + "in \(Wording.fixed(seconds, 1)) s (\(result.note))"
+      "\(name): \(TextFormat.plural(result.shown, "frame")) shown, \(TextFormat.grouped(result.dropped)) dropped, "
+        + "in \(TextFormat.fixed(seconds, 1)) s (\(result.note))"
     ]
     if !result.errors.isEmpty {
       lines.append("presentation error    \(Self.percentiles(result.errors.map(abs)))")
@@ -46,7 +46,7 @@ struct PlaySummary {
   private static func percentiles(_ values: [Double]) -> String {
     shares.map { name, share in
       let value = OVTDisplayStatistics.percentile(share, of: values) ?? 0
-      return "\(name) \(Wording.fixed(value * 1000, 2)) ms"
+      return "\(name) \(TextFormat.fixed(value * 1000, 2)) ms"
     }.joined(separator: ", ")
   }
 }

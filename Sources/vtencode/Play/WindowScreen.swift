@@ -58,7 +58,7 @@ final class WindowScreen: PlayScreen, @unchecked Sendable {
 
   var result: (shown: Int, dropped: Int, errors: [Double], note: String) {
     let figures = window.statistics
-    let refresh = figures.refreshRate > 0 ? ", \(Wording.fixed(figures.refreshRate, 0)) Hz" : ""
+    let refresh = figures.refreshRate > 0 ? ", \(TextFormat.fixed(figures.refreshRate, 0)) Hz" : ""
     return (
       figures.shown, figures.dropped, figures.errors, "\(figures.renderer) on \(figures.driver)\(refresh)"
     )

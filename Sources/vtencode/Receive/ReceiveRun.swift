@@ -219,11 +219,11 @@ final class ReceiveRun: @unchecked Sendable {
     guard session.state == .open else { return "waiting for a sender" }
     let counts = session.counts
     meter.add(counts.bytes + counts.recoveredBytes + counts.parityBytes, at: SessionTime.now)
-    let trip = session.roundTrip.map { Wording.fixed($0 * 1000, 0) } ?? "-"
+    let trip = session.roundTrip.map { TextFormat.fixed($0 * 1000, 0) } ?? "-"
     let lost = Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + counts.lostPackets, 1))
-    let delay = output.log.delays.last.map { "  delay \(Wording.fixed($0 * 1000, 0)) ms" } ?? ""
-    return "\(Wording.plural(counts.decoded, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
-      + "loss \(Wording.fixed(lost * 100, 1)) %  rtt \(trip) ms\(delay)"
+    let delay = output.log.delays.last.map { "  delay \(TextFormat.fixed($0 * 1000, 0)) ms" } ?? ""
+    return "\(TextFormat.plural(counts.decoded, "frame"))  \(TextFormat.bitRate(meter.rate * 8))  "
+      + "loss \(TextFormat.fixed(lost * 100, 1)) %  rtt \(trip) ms\(delay)"
   }
 
   /// Completes the file, and returns the summary.
@@ -240,21 +240,21 @@ final class ReceiveRun: @unchecked Sendable {
     let sent = max(output.sentCount, output.frames)
     let still = log.freezeStatistics(frameRate: frameRate, until: end)
     var table = SummaryTable(
-      "from \(peer?.remote.text ?? "nobody"), \(Wording.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
+      "from \(peer?.remote.text ?? "nobody"), \(TextFormat.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
     )
     func milliseconds(_ share: Double) -> String {
-      log.delay(share).map { Wording.fixed($0 * 1000, 0) } ?? "-"
+      log.delay(share).map { TextFormat.fixed($0 * 1000, 0) } ?? "-"
     }
     let bits = Double((counts.bytes + counts.recoveredBytes + counts.parityBytes) * 8)
     let lost =
       Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + max(counts.lostPackets, 0), 1))
     if inbox.droppedCount > 0 {
-      table.row("flooded", "\(Wording.plural(inbox.droppedCount, "datagram")) more than could be taken")
+      table.row("flooded", "\(TextFormat.plural(inbox.droppedCount, "datagram")) more than could be taken")
     }
-    table.row("shown", "\(Wording.grouped(output.frames)) of \(Wording.plural(sent, "frame"))")
+    table.row("shown", "\(TextFormat.grouped(output.frames)) of \(TextFormat.plural(sent, "frame"))")
     table.row(
       "stands still",
-      "\(Wording.fixed(still.share * 100, 1)) % of the time, the longest \(Wording.fixed(still.longest, 2)) s"
+      "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
     )
     table.row(
       "delay",
@@ -262,13 +262,13 @@ final class ReceiveRun: @unchecked Sendable {
         ? "not known" : "\(milliseconds(0.5)) ms p50, \(milliseconds(0.95)) ms p95, capture to decoded")
     table.row(
       "network",
-      "\(Wording.bitRate(bits / max(seconds, 0.001))), \(Wording.fixed(lost * 100, 1)) % lost, round trip "
-        + (session.roundTrip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not known"))
+      "\(TextFormat.bitRate(bits / max(seconds, 0.001))), \(TextFormat.fixed(lost * 100, 1)) % lost, round trip "
+        + (session.roundTrip.map { "\(TextFormat.fixed($0 * 1000, 0)) ms" } ?? "not known"))
     table.row(
       "repair",
-      "\(Wording.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
-        + "\(Wording.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
-        + "\(Wording.plural(counts.requests, "request")) for a new picture")
+      "\(TextFormat.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
+        + "\(TextFormat.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
+        + "\(TextFormat.plural(counts.requests, "request")) for a new picture")
     if session.hasAudio, settings.takesAudio {
       let audio = session.audioCounts
       table.row(
@@ -279,13 +279,13 @@ final class ReceiveRun: @unchecked Sendable {
       table.figure("soundLost", audio.lostPackets)
     }
     if session.refused > 0 {
-      table.row("refused", "\(Wording.plural(session.refused, "datagram")) that were not the sender's")
+      table.row("refused", "\(TextFormat.plural(session.refused, "datagram")) that were not the sender's")
     }
     page?.sum(&table)
     if let seen {
       table.row(
         "on the screen",
-        "\(Wording.plural(seen.shown, "picture")), \(Wording.grouped(seen.dropped)) over before they could be shown"
+        "\(TextFormat.plural(seen.shown, "picture")), \(TextFormat.grouped(seen.dropped)) over before they could be shown"
       )
       table.figure("screenShown", seen.shown)
       table.figure("screenDropped", seen.dropped)

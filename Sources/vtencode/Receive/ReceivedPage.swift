@@ -117,21 +117,21 @@ struct ReceivedPage {
   func sum(_ table: inout SummaryTable) {
     let (figures, dropped) = server.result
     func milliseconds(_ seconds: Double?) -> String {
-      seconds.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "-"
+      seconds.map { "\(TextFormat.fixed($0 * 1000, 0)) ms" } ?? "-"
     }
     if let figures {
       table.row(
         "browser",
-        "\(Wording.plural(figures.shown, "frame")) shown as it reports, capture to canvas "
+        "\(TextFormat.plural(figures.shown, "frame")) shown as it reports, capture to canvas "
           + "\(milliseconds(figures.delayP50)) p50, \(milliseconds(figures.delayP95)) p95")
     } else {
       table.row("browser", "no page was open")
     }
     if dropped > 0 {
-      table.row("left out", "\(Wording.plural(dropped, "frame")) for pages that were slow or late")
+      table.row("left out", "\(TextFormat.plural(dropped, "frame")) for pages that were slow or late")
     }
     if simulatedDrops > 0 {
-      table.row("thrown away", "\(Wording.plural(simulatedDrops, "packet")), as a page asked")
+      table.row("thrown away", "\(TextFormat.plural(simulatedDrops, "packet")), as a page asked")
     }
     table.figure("webShown", figures.map { Double($0.shown) })
     table.figure("webDelayP50", figures?.delayP50)

@@ -274,8 +274,8 @@ final class SendRun: @unchecked Sendable {
   private func progress() -> String {
     let (counts, trip, loss) = lock.withLock { (session.counts, session.roundTrip, session.lossShare) }
     meter.add(counts.mediaBytes + counts.resentBytes + counts.parityBytes, at: SessionTime.now)
-    return "\(Wording.plural(counts.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
-      + "loss \(Wording.fixed(loss * 100, 1)) %  rtt \(trip.map { Wording.fixed($0 * 1000, 0) } ?? "-") ms"
+    return "\(TextFormat.plural(counts.frames, "frame"))  \(TextFormat.bitRate(meter.rate * 8))  "
+      + "loss \(TextFormat.fixed(loss * 100, 1)) %  rtt \(trip.map { TextFormat.fixed($0 * 1000, 0) } ?? "-") ms"
   }
 
   private func finish(after seconds: Double) throws -> SummaryTable {
@@ -286,20 +286,21 @@ final class SendRun: @unchecked Sendable {
       )
     }
     var table = SummaryTable(
-      "\(source.name): \(source.width)x\(source.height) to \(address.text), \(Wording.fixed(seconds, 1)) s")
+      "\(source.name): \(source.width)x\(source.height) to \(address.text), \(TextFormat.fixed(seconds, 1)) s"
+    )
     let bits = Double(counts.mediaBytes * 8)
     let extra = Double((counts.resentBytes + counts.repairBytes + counts.parityBytes) * 8)
     let took = encoderBusy / Double(max(counts.frames + dropped, 1)) * 1000
     table.row(
       "frames",
-      "\(Wording.grouped(counts.frames)) sent, \(Wording.plural(counts.keyFrames, "key frame"))"
+      "\(TextFormat.grouped(counts.frames)) sent, \(TextFormat.plural(counts.keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped by rate control" : "")
         + (droppedForCongestion > 0 ? ", \(droppedForCongestion) left out as the path was full" : "")
         + (skipped > 0 ? ", \(skipped) left out as this machine was too slow" : ""))
     table.row(
       "rate",
-      "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
-        + "\(Wording.fixed(took, 1)) ms a frame to encode")
+      "\(TextFormat.bitRate(bits / max(seconds, 0.001))), up to \(TextFormat.bitRate(Double(rate))) as the path takes; "
+        + "\(TextFormat.fixed(took, 1)) ms a frame to encode")
     if let pump {
       let audio = lock.withLock { session.audioCounts }
       table.row("sound", AudioSummary.sent(audio, after: seconds, failure: pump.failure))
@@ -308,19 +309,19 @@ final class SendRun: @unchecked Sendable {
     }
     table.row(
       "repair",
-      "\(Wording.plural(counts.resentPackets, "packet")) sent again, \(Wording.plural(counts.repairs, "frame")) "
-        + "made anew, \(Wording.plural(counts.parityPackets, "packet")) ahead; \(Wording.fixed(extra / max(bits, 1) * 100, 1)) "
+      "\(TextFormat.plural(counts.resentPackets, "packet")) sent again, \(TextFormat.plural(counts.repairs, "frame")) "
+        + "made anew, \(TextFormat.plural(counts.parityPackets, "packet")) ahead; \(TextFormat.fixed(extra / max(bits, 1) * 100, 1)) "
         + "% of the bits"
     )
-    table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
+    table.row("round trip", trip.map { "\(TextFormat.fixed($0 * 1000, 0)) ms" } ?? "not measured")
     if counts.ignoredRequests > 0 {
       table.row(
         "not repaired",
-        "\(Wording.plural(counts.ignoredRequests, "packet")) that the receiver asked for beyond what repair may take"
+        "\(TextFormat.plural(counts.ignoredRequests, "packet")) that the receiver asked for beyond what repair may take"
       )
     }
     if counts.refused > 0 {
-      table.row("refused", "\(Wording.plural(counts.refused, "datagram")) that were not the receiver's")
+      table.row("refused", "\(TextFormat.plural(counts.refused, "datagram")) that were not the receiver's")
     }
     if state == .closed { table.row("end", "the receiver has left") }
     table.figure("frames", counts.frames)

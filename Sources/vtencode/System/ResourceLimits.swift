@@ -107,8 +107,8 @@ enum ResourceLimits {
       space != unlimited ? ("address space", "-v", space) : ("memory", "-d", data)
     let needed = used(isData: space == unlimited).addingClamped(bytes)
     throw Failure(
-      "the limit of \(name), \(Wording.bytes(Int(clamping: limit))), is too low: this needs about "
-        + "\(Wording.bytes(needed)); raise it (ulimit \(option) \(needed / 1024 + 1))")
+      "the limit of \(name), \(TextFormat.bytes(Int(clamping: limit))), is too low: this needs about "
+        + "\(TextFormat.bytes(needed)); raise it (ulimit \(option) \(needed / 1024 + 1))")
   }
 
   /// The error for a thread that could not be started, by its error number.

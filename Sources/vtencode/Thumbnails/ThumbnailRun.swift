@@ -35,14 +35,14 @@ struct ThumbnailRun {
     if let grid = command.sheet, let file = files.first {
       try file.write(try await sheet(grid, times, generator, source, type))
       return try Console.print(
-        "\(command.out)  \(Wording.plural(times.count, "picture")) of '\(source.name)'\n")
+        "\(command.out)  \(TextFormat.plural(times.count, "picture")) of '\(source.name)'\n")
     }
     for (index, time) in times.enumerated() where files.indices.contains(index) {
       let (image, actual) = try await picture(generator, at: time, source)
       try files[index].write(ThumbnailFile.data(image, type: type))
       try Console.print(
         "\(names?[index] ?? Self.names(command.out, count: times.count)?[index] ?? command.out)  "
-          + "\(image.width)x\(image.height) at \(Wording.fixed(actual.seconds, 2)) s\n")
+          + "\(image.width)x\(image.height) at \(TextFormat.fixed(actual.seconds, 2)) s\n")
     }
   }
 
@@ -78,8 +78,8 @@ struct ThumbnailRun {
       for time in command.at
       where time.time > .zero && source.duration.isNumeric && time.time >= source.duration {
         throw Failure(
-          "--at \(Wording.fixed(time.seconds, 2)) lies behind the end of '\(source.name)', which is "
-            + "\(Wording.fixed(source.duration.seconds, 2)) s long", status: 64)
+          "--at \(TextFormat.fixed(time.seconds, 2)) lies behind the end of '\(source.name)', which is "
+            + "\(TextFormat.fixed(source.duration.seconds, 2)) s long", status: 64)
       }
       return command.at.map(\.time)
     }
@@ -127,7 +127,7 @@ struct ThumbnailRun {
       return (result.image, result.actualTime)
     } catch {
       throw Failure(
-        "'\(source.name)' has no picture at \(Wording.fixed(time.seconds, 2)) s that can be read "
+        "'\(source.name)' has no picture at \(TextFormat.fixed(time.seconds, 2)) s that can be read "
           + "(\(Failure.describe(error)))")
     }
   }

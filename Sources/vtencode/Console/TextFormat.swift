@@ -2,7 +2,7 @@
 import Foundation
 
 /// Formats numbers for messages, the same in every locale.
-enum Wording {
+enum TextFormat {
   /// A bit rate in kilobits a second, such as `1,500 kb/s`.
   static func bitRate(_ bitsPerSecond: Double) -> String {
     "\(grouped(Int(clamping: (bitsPerSecond / 1000).rounded()))) kb/s"
