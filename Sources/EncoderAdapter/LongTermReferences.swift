@@ -23,7 +23,7 @@ struct LongTermReferences {
   /// The fewest frames from one that is kept to the next, if the last one has been acknowledged.
   private static let shortestInterval: UInt64 = 4
   /// The same if it has not been acknowledged.
-  private static let usualInterval: UInt64 = 10
+  private static let defaultInterval: UInt64 = 10
   /// The number of frames after which an acknowledgement is taken to be lost.
   private static let timeout: UInt64 = 90
 
@@ -62,7 +62,7 @@ struct LongTermReferences {
     if let lastMarked {
       let since = frame - lastMarked
       let isAnswered = slots.contains { $0?.token == lastMarkedToken && $0?.isAcknowledged == true }
-      if since < (isAnswered ? Self.shortestInterval : Self.usualInterval) { return nil }
+      if since < (isAnswered ? Self.shortestInterval : Self.defaultInterval) { return nil }
     }
     if let free = slots.firstIndex(where: { $0 == nil }) { return free }
     // The newest acknowledged frame is never replaced: a refresh refers to it. Older frames are of

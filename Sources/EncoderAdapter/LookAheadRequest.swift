@@ -62,7 +62,7 @@ package struct LookAheadRequest {
   /// The strength of adaptive quantisation. With H.264 its SSIM is within 0.3 % of the best on the
   /// clips for tuning, and it loses less PSNR than the strength that reaches the best
   /// (docs/measurements/h264-encoder.md).
-  private static let usualAdaptiveQuantisation = 0.6
+  private static let defaultAdaptiveQuantisation = 0.6
 
   /// The frames of look-ahead that take half a gibibyte: the copy of each picture, its luma at half
   /// size with padding, its tables, and with 10 bits a copy of two bytes for each sample.
@@ -85,7 +85,7 @@ package struct LookAheadRequest {
     keyFrameInterval = isIntraOnly ? 1 : c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
     keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
     expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
-    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
+    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.defaultAdaptiveQuantisation
 
     frames = min(max(c.lookAheadFrames ?? Self.frames(effort: c.speed.resolvedEffort), 0), 250)
     let isDeep = [.p010VideoRange, .p010FullRange].contains(c.format)

@@ -23,7 +23,7 @@ package final class LowLatencyMode<Engine: PictureEngine>: EngineMode {
 
   /// The most seconds between key frames of a stream without look-ahead that is no call, where a
   /// session names no interval. A call has no key frames that nobody asks for.
-  private static var usualKeyFrameSeconds: Double { 10 }
+  private static var defaultKeyFrameSeconds: Double { 10 }
 
   package func converted(
     _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration
@@ -43,7 +43,7 @@ package final class LowLatencyMode<Engine: PictureEngine>: EngineMode {
     if configuration.lowLatency == nil, configuration.maxKeyFrameInterval == 0,
       configuration.maxKeyFrameIntervalDuration == 0
     {
-      configuration.maxKeyFrameIntervalDuration = Self.usualKeyFrameSeconds
+      configuration.maxKeyFrameIntervalDuration = Self.defaultKeyFrameSeconds
     }
     let frame = planner.plan(
       at: time, index: index, isKeyFrame: wanted.isKeyFrame, duration: wanted.duration, request,

@@ -35,7 +35,7 @@ extension H264EncoderConfiguration {
     } else if c.referenceFrameCount == 0 {
       var single = self
       single.maximumReferences = 1
-      let maximum = max(Self.usualReferences, Self.referencesUsed(effort: effort))
+      let maximum = max(Self.defaultReferences, Self.referencesUsed(effort: effort))
       maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), maximum)
     }
     effort = min(effort, request.maximumEffort)
@@ -56,5 +56,5 @@ extension H264EncoderConfiguration {
   }
 
   /// The number of references: two for prediction, and two for B pictures that wait to be output.
-  private static let usualReferences = 4
+  private static let defaultReferences = 4
 }

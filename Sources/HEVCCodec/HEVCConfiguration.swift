@@ -20,7 +20,7 @@ extension HEVCEncoderConfiguration {
     // A call asks its decoder for the level first, so it is kept; a file is better encoded at a
     // higher level than not at all.
     raisesLevel = c.lowLatency == nil
-    levelBitRate = Self.usualLevelBitRate
+    levelBitRate = Self.defaultLevelBitRate
     frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
 
     let rate = c.rate.lowLatency
@@ -32,7 +32,7 @@ extension HEVCEncoderConfiguration {
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
 
-    lowLatency.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
+    lowLatency.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.defaultAdaptiveQuantisation
     if c.lowLatency == nil {
       lowLatency.sceneChange = .keyFrame
     }
@@ -79,7 +79,7 @@ extension HEVCEncoderConfiguration {
     if c.isIntraOnly {
       maximumReferences = 1
     } else if c.referenceFrameCount == 0 {
-      maximumReferences = Self.usualLookAheadReferences
+      maximumReferences = Self.defaultLookAheadReferences
     } else {
       maximumReferences = min(maximumReferences, Self.mostLookAheadReferences)
     }
@@ -89,11 +89,11 @@ extension HEVCEncoderConfiguration {
 
   /// The QP steps for each doubling of a block's variance over the picture's mean, without delay:
   /// that of the H.264 encoder.
-  private static let usualAdaptiveQuantisation = 0.4
+  private static let defaultAdaptiveQuantisation = 0.4
 
   /// The number of references with a look-ahead, unless the session names one: with the current
   /// picture and one that waits to be shown, the decoded picture buffer of every level holds them.
-  private static let usualLookAheadReferences = 4
+  private static let defaultLookAheadReferences = 4
   /// The most references with a look-ahead.
   private static let mostLookAheadReferences = 4
 
@@ -111,12 +111,12 @@ extension HEVCEncoderConfiguration {
   /// Bits per second that the level allows at least. A rate that follows a network may rise; if the
   /// level only allowed the first rate, it would have to change, with a key frame. Level 3.1 allows
   /// this rate.
-  private static let usualLevelBitRate = 10_000_000
+  private static let defaultLevelBitRate = 10_000_000
   /// The most long-term references that the adapter uses.
   private static let maxLongTermReferences = 4
   /// The number of references unless the session names one: the decoded picture buffer of every
   /// level holds six pictures, the current one included (A.4.2).
-  private static let usualReferences = (call: 5, other: 2)
+  private static let defaultReferences = (call: 5, other: 2)
   private static let mostReferences = 5
 
   /// The number of threads that are of use, at most 4, which leaves processors to others.
@@ -131,9 +131,9 @@ extension HEVCEncoderConfiguration {
   /// Sets the number of references, and of those that are long-term ones and temporal layers.
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
     let isCall = c.lowLatency != nil
-    let usual = isCall ? Self.usualReferences.call : Self.usualReferences.other
+    let defaultCount = isCall ? Self.defaultReferences.call : Self.defaultReferences.other
     maximumReferences =
-      c.referenceFrameCount > 0 ? min(c.referenceFrameCount, Self.mostReferences) : usual
+      c.referenceFrameCount > 0 ? min(c.referenceFrameCount, Self.mostReferences) : defaultCount
     guard let call = c.lowLatency else { return }
     // Layers may come and go without a new stream.
     lowLatency.allowsNonReferenceFrames = true

@@ -84,7 +84,7 @@ public final class CGImageDestination: @unchecked Sendable {
           let all = own.or(properties)
           guard
             writer.add(
-              image, quality: all.quality ?? HEICWriter.usualQuality, orientation: all.orientation ?? .up)
+              image, quality: all.quality ?? HEICWriter.defaultQuality, orientation: all.orientation ?? .up)
           else { return nil }
         }
         return writer.data

@@ -20,7 +20,7 @@
     }
 
     /// The quality of an image for which none is given.
-    static let usualQuality = 0.6
+    static let defaultQuality = 0.6
 
     private var items: [Item] = []
     /// References between items by their index.

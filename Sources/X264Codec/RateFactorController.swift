@@ -93,10 +93,10 @@
       balance = max(balance, -4 * horizon * targetRate)
       var own = Double(bits) * scale
       if isIntra {
-        let usual = elapsed == 0 ? own / 6 : min(recentDemand * duration, own)
-        keyFrameDemand += own - usual
-        keyFrameBits += (own - usual) / scale
-        own = usual
+        let ordinary = elapsed == 0 ? own / 6 : min(recentDemand * duration, own)
+        keyFrameDemand += own - ordinary
+        keyFrameBits += (own - ordinary) / scale
+        own = ordinary
       }
       let fraction = min(duration / Self.keyFrameSpread, 1)
       own += keyFrameDemand * fraction

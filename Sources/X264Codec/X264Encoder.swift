@@ -135,7 +135,7 @@
     private func isKeyFrameDue(at time: Int64) -> Bool {
       if isImpatient, stream != nil {
         let interval = configuration.keyFrameInterval
-        if framesSinceKeyFrame >= (interval > 0 ? interval : X264Parameters.usualKeyFrameInterval) {
+        if framesSinceKeyFrame >= (interval > 0 ? interval : X264Parameters.defaultKeyFrameInterval) {
           return true
         }
       }

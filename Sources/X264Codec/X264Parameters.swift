@@ -40,7 +40,7 @@
     }
 
     /// The key-frame interval in frames where the configuration has none.
-    static let usualKeyFrameInterval = 250
+    static let defaultKeyFrameInterval = 250
 
     // MARK: - Translation
 
@@ -109,7 +109,7 @@
       param.b_cabac = shape.entropy == .cabac ? 1 : 0
 
       let interval = c.keyFrameInterval
-      param.i_keyint_max = Int32(clamping: interval == 0 ? Self.usualKeyFrameInterval : interval)
+      param.i_keyint_max = Int32(clamping: interval == 0 ? Self.defaultKeyFrameInterval : interval)
       if interval == 1 { param.i_bframe = 0 }
       param.b_open_gop = c.allowsOpenGOP ? 1 : 0
       if !shape.allowsReordering || c.maxReorderingDepth == 0 { param.i_bframe = 0 }

@@ -5,7 +5,7 @@ import CodecInterface
 /// Without it each of them would assume the fullness at the beginning of a stream.
 struct CarriedBuffer {
   /// The share that is assumed after a stream without a buffer.
-  static let usualFullness = 0.6
+  static let defaultFullness = 0.6
 
   /// The size and rate of the buffer.
   private let model: BufferModel

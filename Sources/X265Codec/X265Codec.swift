@@ -15,7 +15,7 @@ public enum X265Codec {
       let formats: [PictureFormat] = [
         .nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange, .p010VideoRange, .p010FullRange,
       ]
-      var usual = EncoderDescription(
+      var general = EncoderDescription(
         id: encoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265", displayName: "HEVC (x265)",
         inputFormats: formats,
         makeEncoder: { (configuration) throws(CodecError) in
@@ -26,14 +26,14 @@ public enum X265Codec {
         .quality, .dataRateLimits, .spatialAdaptiveQP, .qpLimits, .baseFrameQP, .referenceCount,
         .meanSquaredError, .hdrMetadata, .speedPreference, .threadCount, .effort,
       ]
-      usual.features = common.union([
+      general.features = common.union([
         .constantRate, .variableRate, .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass,
         .expectedDuration,
       ])
       let sizes = PictureSizes(widths: X265Parameters.sides, heights: X265Parameters.sides)
-      usual.sizes = sizes
-      usual.performanceRating = 30
-      usual.qualityRating = 95
+      general.sizes = sizes
+      general.performanceRating = 30
+      general.qualityRating = 95
 
       var lowLatency = EncoderDescription(
         id: lowLatencyEncoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265, low latency",
@@ -46,7 +46,7 @@ public enum X265Codec {
       lowLatency.sizes = sizes
       lowLatency.performanceRating = 30
       lowLatency.qualityRating = 70
-      return [usual, lowLatency]
+      return [general, lowLatency]
     #else
       return []
     #endif

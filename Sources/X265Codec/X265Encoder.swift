@@ -140,7 +140,7 @@
 
     /// Closes the stream, and keeps the fullness of the decoder's buffer.
     private func endStream() {
-      if hasBegun, let stream { carried = stream.bufferFullness ?? CarriedBuffer.usualFullness }
+      if hasBegun, let stream { carried = stream.bufferFullness ?? CarriedBuffer.defaultFullness }
       stream = nil
     }
 

@@ -133,7 +133,7 @@ enum Main {
         continue
       }
       guard argument.hasPrefix("--"), let value = rest.first else {
-        joined.append(argument == passes ? "\(argument)=\(PassOptions.usual)" : argument)
+        joined.append(argument == passes ? "\(argument)=\(PassOptions.defaultCount)" : argument)
         continue
       }
       let isNegative = value.first == "-" && value.dropFirst().first?.isNumber == true
@@ -148,7 +148,7 @@ enum Main {
       } else if argument == passes {
         // The number may be omitted.
         if Int(value) != nil { rest.removeFirst() }
-        joined.append("\(argument)=\(Int(value) ?? PassOptions.usual)")
+        joined.append("\(argument)=\(Int(value) ?? PassOptions.defaultCount)")
       } else if isNegative {
         rest.removeFirst()
         joined.append("\(argument)=\(value)")

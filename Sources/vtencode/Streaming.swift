@@ -54,7 +54,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   mutating func validate() throws {
     try changes.validate(with: options)
-    try segments.validate(with: options, usual: .window)
+    try segments.validate(with: options, defaultKind: .window)
     try audioSource.validate(with: options, changes)
     if audioSource.audio != nil, unpaced, !LiveSource.isLive(options.movie) {
       throw ValidationError(
@@ -84,7 +84,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     try await EncodingRun.perform(
       EncodingRequest(
         options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes,
-        repeatsMovie: loop, audio: audioSource.audio, segments: try segments.plan(usual: .window),
+        repeatsMovie: loop, audio: audioSource.audio, segments: try segments.plan(defaultKind: .window),
         renditions: segments.rendition?.renditions ?? []))
   }
 }

@@ -45,7 +45,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
 
   func validate() throws {
     try changes.validate(with: options)
-    try segments.validate(with: options, usual: .vod)
+    try segments.validate(with: options, defaultKind: .vod)
     try several.validate(with: options)
     try audioSource.validate(with: options, changes)
     if audioSource.audio != nil, !LiveSource.isLive(options.movie) {
@@ -111,7 +111,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     let request = EncodingRequest(
       options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
       changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes, audio: audioSource.audio,
-      segments: try segments.plan(usual: .vod), renditions: segments.rendition?.renditions ?? [])
+      segments: try segments.plan(defaultKind: .vod), renditions: segments.rendition?.renditions ?? [])
     if let out = options.outs.first(where: { AnimationRun.format(of: $0) != nil }),
       let format = AnimationRun.format(of: out)
     {

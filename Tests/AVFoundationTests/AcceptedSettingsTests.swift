@@ -60,11 +60,11 @@ import TestSupport
       return try ReaderTests.read(asset, .audio, settings: settings.merging(more) { $1 })
         .reduce(into: Data()) { $0 += try ReaderTests.bytes($1) }
     }
-    let usual = try audio([:])
-    #expect(usual.count > 20_000)
+    let baseline = try audio([:])
+    #expect(baseline.count > 20_000)
     let mastering = try audio([AVSampleRateConverterAlgorithmKey: AVSampleRateConverterAlgorithm_Mastering])
     let coarse = try audio([AVSampleRateConverterAudioQualityKey: AVAudioQuality.min.rawValue])
-    #expect(mastering != usual && coarse != usual && mastering != coarse)
+    #expect(mastering != baseline && coarse != baseline && mastering != coarse)
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let refused: [String: Any] = [
       AVFormatIDKey: kAudioFormatLinearPCM,
@@ -251,9 +251,9 @@ import TestSupport
       grid, interval: CMTime(value: 2, timescale: 1), origin: .zero, start: Self.seconds(101.5), count: 24)
     #expect(Self.starts(grid) == [101.5, 102, 104, 106], "\(Self.starts(grid))")
     // Six seconds where nothing is said.
-    let usual = WriterTests.Segments()
-    _ = try await Self.segmented(usual, interval: nil, origin: .zero, start: .zero, count: 56)
-    #expect(Self.starts(usual) == [0, 6, 12], "\(Self.starts(usual))")
+    let baseline = WriterTests.Segments()
+    _ = try await Self.segmented(baseline, interval: nil, origin: .zero, start: .zero, count: 56)
+    #expect(Self.starts(baseline) == [0, 6, 12], "\(Self.starts(baseline))")
   }
 
   @Test func aFlushedSegmentHasAllThatWasAppended() async throws {

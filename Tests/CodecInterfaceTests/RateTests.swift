@@ -92,11 +92,11 @@ import Testing
   @Test("Preferences amount to an effort of 0 to 9")
   func effort() {
     var speed = SpeedPreference()
-    let usual = speed.resolvedEffort
+    let middle = speed.resolvedEffort
     speed.prefersSpeedOverQuality = true
     let fast = speed.resolvedEffort
     speed.savesPower = true
-    #expect(speed.resolvedEffort < fast && fast < usual)
+    #expect(speed.resolvedEffort < fast && fast < middle)
     speed.effort = 99
     #expect(speed.resolvedEffort == 9)
     speed.effort = -3

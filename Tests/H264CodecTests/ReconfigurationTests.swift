@@ -89,9 +89,9 @@ import Testing
     arguments: [true, false])
   func intraOnly(byInterval: Bool) throws {
     var wanted = settings(Self.changes[0])
-    let usual = wanted
+    let original = wanted
     if byInterval { wanted.maxKeyFrameInterval = 1 } else { wanted.allowsTemporalCompression = false }
     let adapter = try H264Adapter(wanted, looksAhead: true)
-    #expect(try adapter.reconfigure(usual) == .needsNewStream)
+    #expect(try adapter.reconfigure(original) == .needsNewStream)
   }
 }

@@ -21,9 +21,9 @@ import Testing
 
   @Test("B pictures are a session's choice")
   func reordering() throws {
-    let usual = try HEVCAdapter(Self.settings(), looksAhead: true)
-    #expect(usual.reorderingDepth == 2)
-    #expect(usual.engine.configuration.lookAhead.maximumBidirectional == 3)
+    let baseline = try HEVCAdapter(Self.settings(), looksAhead: true)
+    #expect(baseline.reorderingDepth == 2)
+    #expect(baseline.engine.configuration.lookAhead.maximumBidirectional == 3)
     let flat = try HEVCAdapter(Self.settings { $0.maxReorderingDepth = 1 }, looksAhead: true)
     #expect(flat.reorderingDepth == 1)
     let ordered = try HEVCAdapter(Self.settings { $0.allowsReordering = false }, looksAhead: true)

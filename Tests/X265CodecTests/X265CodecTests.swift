@@ -22,16 +22,16 @@ import X265Codec
 
   @Test("The features are named one by one; one frame in, one out has fewer")
   func features() throws {
-    let usual = try description()
+    let general = try description()
     let lowLatency = try description(X265Codec.lowLatencyEncoderID)
     let never: Set<EncoderFeature> = [
       .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .layerPrefix, .entropyMode,
       .sliceBytes,
     ]
-    #expect(usual.features.isDisjoint(with: never))
-    #expect(lowLatency.features.isStrictSubset(of: usual.features))
-    #expect(lowLatency.isLowLatency && !usual.isLowLatency)
-    #expect(usual.features.isSuperset(of: [.multiPass, .lookAhead, .frameReordering, .hdrMetadata]))
+    #expect(general.features.isDisjoint(with: never))
+    #expect(lowLatency.features.isStrictSubset(of: general.features))
+    #expect(lowLatency.isLowLatency && !general.isLowLatency)
+    #expect(general.features.isSuperset(of: [.multiPass, .lookAhead, .frameReordering, .hdrMetadata]))
   }
 
   @Test(

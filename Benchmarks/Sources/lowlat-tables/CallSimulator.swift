@@ -84,9 +84,9 @@ struct CallRecord: Decodable {
   var repairs: [Frame] { frames.filter(\.isRepair) }
 
   /// The mean size in bytes of the frames that are neither key frames nor repairs.
-  var usualSize: Double {
-    let usual = frames.filter { !$0.isDropped && !$0.isKeyFrame && !$0.isRepair }
-    return usual.isEmpty ? 0 : Double(usual.reduce(0) { $0 + $1.bytes }) / Double(usual.count)
+  var typicalSize: Double {
+    let others = frames.filter { !$0.isDropped && !$0.isKeyFrame && !$0.isRepair }
+    return others.isEmpty ? 0 : Double(others.reduce(0) { $0 + $1.bytes }) / Double(others.count)
   }
 
   /// The times in seconds from the capture of a picture until the first receiver showed it.

@@ -63,7 +63,7 @@ enum LossTable {
     return [
       spreads ? "-" : Figure.fixed(Double(repairs) / Double(calls.count), 1),
       spreads ? "spread" : Figure.percent(Double(repairBytes) * 8 / Double(max(bits, 1))),
-      repairs == 0 ? "-" : "\(repairBytes / repairs)", "\(Int(mean(\.usualSize)))", Figure.percent(frozen),
+      repairs == 0 ? "-" : "\(repairBytes / repairs)", "\(Int(mean(\.typicalSize)))", Figure.percent(frozen),
       Figure.fixed(mean { Double(first($0).freezes.count) }, 1), Figure.percent(shown),
       Figure.fixed(mean(\.quality), 2) + " dB",
       Figure.milliseconds(mean { Figure.quantile(0.95, of: $0.delays) }) + " ms",

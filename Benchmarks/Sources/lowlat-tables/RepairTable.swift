@@ -17,11 +17,11 @@ enum RepairTable {
       ["clip", "key frame", "usual frame"] + ages.map { "refresh, reference \($0) frames old or more" })
     for clip in clips {
       let places = Array(stride(from: 36, to: min(clip.pictures.count * 2, 300), by: 24))
-      let usual = try size(clip, at: places, age: nil, isKeyFrame: false)
+      let ordinary = try size(clip, at: places, age: nil, isKeyFrame: false)
       let key = try size(clip, at: places, age: nil, isKeyFrame: true)
       let refreshes = try ages.map { try size(clip, at: places, age: $0, isKeyFrame: false) }
       table.add(
-        [clip.name, "\(key)", "\(usual)"]
+        [clip.name, "\(key)", "\(ordinary)"]
           + refreshes.map { "\($0), \(Figure.percent(Double($0) / Double(max(key, 1)), 0))" })
     }
     return table

@@ -54,12 +54,12 @@ import VideoToolbox
         var values: CFDictionary?
         VTSessionCopySerializableProperties(session, allocator: nil, dictionaryOut: &values)
       case .encode(let time, let duration, let options):
-        let usual = clock.withLock {
+        let regular = clock.withLock {
           now += 1
           return CMTime(value: now, timescale: 30)
         }
         VTCompressionSessionEncodeFrame(
-          session, imageBuffer: picture, presentationTimeStamp: time ?? usual, duration: duration,
+          session, imageBuffer: picture, presentationTimeStamp: time ?? regular, duration: duration,
           frameProperties: options,
           infoFlagsOut: nil
         ) { _, _, _ in }

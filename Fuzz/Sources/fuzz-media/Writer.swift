@@ -110,12 +110,12 @@ private func sample(_ format: CMFormatDescription, _ input: inout FuzzInput, ste
   let bytes = Int(input.byte()) * count
   guard let block = try? CMBlockBuffer(length: max(1, bytes), flags: .assureMemoryNow) else { return nil }
   var timings = (0..<count).map { index in
-    let usual = CMTime(value: Int64(step * 4 + index), timescale: 30)
-    let isUsual = input.byte() < 200
+    let regular = CMTime(value: Int64(step * 4 + index), timescale: 30)
+    let isRegular = input.byte() < 200
     return CMSampleTimingInfo(
-      duration: isUsual ? CMTime(value: 1, timescale: 30) : time(&input),
-      presentationTimeStamp: isUsual ? usual : time(&input),
-      decodeTimeStamp: isUsual ? .invalid : time(&input))
+      duration: isRegular ? CMTime(value: 1, timescale: 30) : time(&input),
+      presentationTimeStamp: isRegular ? regular : time(&input),
+      decodeTimeStamp: isRegular ? .invalid : time(&input))
   }
   var sizes = (0..<count).map { _ in input.byte() < 220 ? bytes / count : input.number() }
   var made: CMSampleBuffer?

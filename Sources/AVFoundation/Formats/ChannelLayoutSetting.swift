@@ -62,9 +62,9 @@ struct ChannelLayoutSetting {
       // the channels may have any order.
       let count = Int(tag & 0xFFFF)
       let isAny = tag >> 16 == 0xFFFF || tag >> 16 == 147
-      let isUsual = tag == kAudioChannelLayoutTag_Mono || (101...106).contains(tag >> 16) && count == 2
+      let isStandard = tag == kAudioChannelLayoutTag_Mono || (101...106).contains(tag >> 16) && count == 2
       guard (1...8).contains(count),
-        isAny || isUsual || Self.orders.contains(tag) || isCoded && Self.coded.contains(tag)
+        isAny || isStandard || Self.orders.contains(tag) || isCoded && Self.coded.contains(tag)
       else { throw configurationError("The channel layout is not possible.") }
       channels = count
     }

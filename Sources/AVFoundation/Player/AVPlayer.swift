@@ -43,7 +43,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   private let lock = Lock()
   private var item: AVPlayerItem?
   private var currentRate: Float = 0
-  private var usualRate: Float = 1
+  private var storedDefaultRate: Float = 1
   private var waits = true
   private var endAction = ActionAtItemEnd.pause
   private var layers = PictureConsumers()
@@ -171,8 +171,8 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   /// The rate that `play()` sets.
   open var defaultRate: Float {
-    get { lock.withLock { usualRate } }
-    set { lock.withLock { usualRate = newValue.isFinite ? max(0, newValue) : usualRate } }
+    get { lock.withLock { storedDefaultRate } }
+    set { lock.withLock { storedDefaultRate = newValue.isFinite ? max(0, newValue) : storedDefaultRate } }
   }
 
   open func play() { setRate(defaultRate) }

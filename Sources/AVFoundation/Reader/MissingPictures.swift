@@ -87,24 +87,24 @@ struct MissingPictures {
   /// - Returns: The usual interval and all intervals in seconds, with a mark for those that were
   ///   not examined before; nil if the rate is not constant.
   private mutating func measure(at times: some Collection<Double>) -> (
-    usual: Double, all: [(length: Double, isNew: Bool)]
+    typical: Double, all: [(length: Double, isNew: Bool)]
   )? {
     let all = Self.intervals(times)
     guard times.count > Self.minPictures, !all.isEmpty else { return nil }
     let marked = all.map { (length: $0.length, isNew: $0.end > seenUntil) }
     seenUntil = max(seenUntil, all.last?.end ?? seenUntil)
-    let usual = all.map(\.length).sorted()[all.count / 2]
-    let count = all.count { abs($0.length / usual - 1) < 0.1 }
-    return Double(count) >= Double(all.count) * Self.alike ? (usual, marked) : nil
+    let typical = all.map(\.length).sorted()[all.count / 2]
+    let count = all.count { abs($0.length / typical - 1) < 0.1 }
+    return Double(count) >= Double(all.count) * Self.alike ? (typical, marked) : nil
   }
 
   private mutating func count() -> Int {
-    guard let (usual, all) = measure(at: times), !isVariable else { return 0 }
+    guard let (typical, all) = measure(at: times), !isVariable else { return 0 }
     var (found, run, inRun) = (0, 0, 0)
-    for interval in all + [(usual, false)] {
-      if interval.length > usual * 1.5 {
+    for interval in all + [(typical, false)] {
+      if interval.length > typical * 1.5 {
         run += 1
-        if interval.isNew { inRun += max(0, Int((interval.length / usual).rounded()) - 1) }
+        if interval.isNew { inRun += max(0, Int((interval.length / typical).rounded()) - 1) }
       } else {
         // More consecutive long intervals mean that the rate has changed.
         if run <= Self.longestRun { found += inRun }
@@ -118,7 +118,7 @@ struct MissingPictures {
   private mutating func updateRate() {
     let old = times.dropLast(Self.reach)
     guard old.count > Self.minPictures else { return }
-    guard let (usual, all) = measure(at: old) else { return isVariable = true }
-    if all.contains(where: { $0.isNew && $0.length > usual * 1.5 }) { isVariable = true }
+    guard let (typical, all) = measure(at: old) else { return isVariable = true }
+    if all.contains(where: { $0.isNew && $0.length > typical * 1.5 }) { isVariable = true }
   }
 }

@@ -111,14 +111,14 @@ extension AVAssetTrack {
     // The track is nearly regular, with pictures that are missing or shown for longer; or it is
     // regular with rounded times.
     let isNear = (1...1.1).contains(ratio)
-    if isNear, Self.usualFrameDuration(rate * ratio) != nil { return shortest }
-    if let usual = Self.usualFrameDuration(rate) { return usual }
+    if isNear, Self.standardFrameDuration(rate * ratio) != nil { return shortest }
+    if let standard = Self.standardFrameDuration(rate) { return standard }
     return isNear ? shortest : CMTime(nearest: 1 / max(rate, 0.001), preferredTimescale: 90_000)
   }
 
   /// The frame duration of an integral rate, or of such a rate divided by 1.001; nil for other
   /// rates.
-  private static func usualFrameDuration(_ rate: Double) -> CMTime? {
+  private static func standardFrameDuration(_ rate: Double) -> CMTime? {
     let (whole, slowed) = (rate.rounded(), (rate * 1.001).rounded())
     if whole >= 1, abs(rate / whole - 1) < 1e-4 {
       return CMTime(value: 1, timescale: CMTimeScale(clamping: whole))

@@ -12,7 +12,7 @@ struct ToneMapping: Sendable {
   /// the result.
   static let targetPeak = 203.0
   /// Peak luminance assumed for material without mastering metadata, in cd/m2.
-  static let usualSourcePeak = 1000.0
+  static let defaultSourcePeak = 1000.0
 
   /// Factors for pixels, indexed by the fourth root of the largest component's light (1: the
   /// source's peak) times 4096.
@@ -25,7 +25,7 @@ struct ToneMapping: Sendable {
   ///   - curve: The source's transfer function.
   ///   - sourcePeak: The source's peak luminance in cd/m2.
   /// - Returns: nil if the transfer function is not one of high dynamic range.
-  init?(_ curve: TransferCurve, sourcePeak: Double = usualSourcePeak) {
+  init?(_ curve: TransferCurve, sourcePeak: Double = defaultSourcePeak) {
     guard curve.isHighRange else { return nil }
     // PQ codes absolute luminance, up to 10,000 cd/m2; HLG codes luminance relative to the peak.
     scale = curve == .pq ? Float(10_000 / sourcePeak) : 1

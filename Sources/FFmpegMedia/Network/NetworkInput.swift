@@ -23,10 +23,10 @@ package final class NetworkInput: @unchecked Sendable {
   package static let connectionTime = 10.0
   /// Seconds without a byte after which a connection counts as lost, and those of a playlist, whose
   /// segments come one by one.
-  private static let usualSilence = 10.0
+  private static let defaultSilence = 10.0
   static let playlistSilence = 60.0
   var silence: Double {
-    lock.withLock { isEndlessPlaylist == nil ? Self.usualSilence : Self.playlistSilence }
+    lock.withLock { isEndlessPlaylist == nil ? Self.defaultSilence : Self.playlistSilence }
   }
   /// Seconds that the other streams may take to come to the end of one that is read no longer.
   static let remainder = 1.0

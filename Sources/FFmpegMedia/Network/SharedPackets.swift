@@ -177,8 +177,8 @@ final class SharedPackets: Sendable {
 /// The packets of one stream that wait to be taken.
 struct PacketQueue {
   /// Packets and bytes at which the reading waits, and at which it fails.
-  static let usual = (packets: 1024, bytes: 32 << 20)
-  static let most = (packets: 16_384, bytes: 192 << 20)
+  static let defaultLimits = (packets: 1024, bytes: 32 << 20)
+  static let claimedLimits = (packets: 16_384, bytes: 192 << 20)
 
   private var packets: [(number: Int, packet: MediaPacket)?] = []
   private var head = 0
@@ -187,7 +187,7 @@ struct PacketQueue {
 
   var isEmpty: Bool { head == packets.count }
   var count: Int { packets.count - head }
-  var isFull: Bool { count >= Self.usual.packets || bytes >= Self.usual.bytes }
+  var isFull: Bool { count >= Self.defaultLimits.packets || bytes >= Self.defaultLimits.bytes }
   /// The number of the first packet among those of all streams.
   var firstNumber: Int { head < packets.count ? packets[head]?.number ?? .max : .max }
 
@@ -197,7 +197,7 @@ struct PacketQueue {
     guard !isClosed else { return true }
     packets.append((number, packet))
     bytes += packet.bytes.count
-    if isClaimed { return count <= Self.most.packets && bytes <= Self.most.bytes }
+    if isClaimed { return count <= Self.claimedLimits.packets && bytes <= Self.claimedLimits.bytes }
     while count > 1, isFull { _ = removeFirst() }
     return true
   }

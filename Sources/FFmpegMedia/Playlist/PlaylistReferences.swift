@@ -222,7 +222,7 @@ final class PlaylistReferences {
       url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") })
     else { return nil }
     let scheme = String(url[..<end.lowerBound])
-    guard let usual = ["http": 80, "https": 443][scheme] else { return nil }
+    guard let defaultPort = ["http": 80, "https": 443][scheme] else { return nil }
     let authority = url[end.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
     // What stands before the last @ is a user and a password.
     let place =
@@ -232,6 +232,6 @@ final class PlaylistReferences {
     if !digits.isEmpty, digits.allSatisfy(\.isNumber), let port = Int(digits) {
       return "\(scheme)://\(place.dropLast(digits.count + 1)):\(port)"
     }
-    return "\(scheme)://\(place):\(usual)"
+    return "\(scheme)://\(place):\(defaultPort)"
   }
 }

@@ -189,7 +189,7 @@ struct PictureContext {
   /// Whether the costs of spatial and temporal direct prediction are compared
   /// (`MacroblockCoder.directCosts`).
   var comparesDirect: Bool
-  /// Lambda of the choice of levels, in the units of `MacroblockCoder.usualRDOQLambda`.
+  /// Lambda of the choice of levels, in the units of `MacroblockCoder.defaultRDOQLambda`.
   var rdoqLambda: Int
   /// The number of the older reference picture whose samples are still in the memory of `planes`; 0
   /// for none. Macroblocks that have not changed since that picture need not be written.
@@ -247,7 +247,7 @@ extension PictureContext {
     comparesDirect = plan.comparesDirect
     rdoqLambda =
       plan.isBidirectional && !plan.isReference
-      ? MacroblockCoder.rdoqLambdaNonReference : MacroblockCoder.usualRDOQLambda
+      ? MacroblockCoder.rdoqLambdaNonReference : MacroblockCoder.defaultRDOQLambda
     self.heldPicture = heldPicture
     refreshFrom = plan.refreshFrom
     refreshTo = plan.refreshTo

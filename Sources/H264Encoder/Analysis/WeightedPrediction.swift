@@ -122,12 +122,12 @@ extension MacroblockCoder {
       ovt_map(unweightedSource, source, w.pointee.inverse, 256)
       unweightedSourceReference = reference
     }
-    let usual = lambda
+    let previousLambda = lambda
     lambda = max((lambda << w.pointee.shift) / max(w.pointee.luma.weight, 1), 1)
     var found = searchMotion(
       unweightedSource, shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts,
       count: count)
-    lambda = usual
+    lambda = previousLambda
     found.cost = (found.cost &* w.pointee.luma.weight) >> w.pointee.shift
     return found
   }

@@ -242,8 +242,9 @@ final class LookAheadEncoder: EncodingStrategy {
     let start = DispatchTime.now().uptimeNanoseconds
     var options = options
     if queue.newest != nil {
-      let usual = 1 / configuration.frameRate
-      options.duration = rounding?.round(options.duration ?? usual, usual: usual) ?? options.duration
+      let nominalDuration = 1 / configuration.frameRate
+      options.duration =
+        rounding?.round(options.duration ?? nominalDuration, usual: nominalDuration) ?? options.duration
     }
     let correction = queue.append(source, request: options.request, settings: planner.settings)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }

@@ -175,7 +175,7 @@ extension MacroblockCoder {
   ///   - list: the four transformed coefficients; is replaced by the levels.
   ///   - level: receives a copy of the levels.
   ///   - multiplier: `QuantTables.multiplierDC`.
-  ///   - lambda: lambda for a sixteenth of a bit, in the units of `usualRDOQLambda`.
+  ///   - lambda: lambda for a sixteenth of a bit, in the units of `defaultRDOQLambda`.
   /// - Returns: the cost of the levels minus that of coding none; 0 if none is coded, else less.
   private mutating func chooseChromaDC(
     _ list: UnsafeMutablePointer<Int16>, _ level: UnsafeMutablePointer<Int16>, _ multiplier: Int32,

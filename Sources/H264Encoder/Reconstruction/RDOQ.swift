@@ -11,7 +11,7 @@ extension MacroblockCoder {
   /// Lambda for a sixteenth of a bit, where errors are in squares of 1/256 step. The theoretical
   /// value is 0.136 * 65536 / 16 = 557. About 0.7 of it is best, as errors are propagated to the
   /// pictures that refer to this one.
-  static let usualRDOQLambda = 390
+  static let defaultRDOQLambda = 390
   /// The same lambda in B pictures that no other picture refers to, whose errors are not
   /// propagated.
   static let rdoqLambdaNonReference = 500
@@ -27,7 +27,7 @@ extension MacroblockCoder {
   ///   - mask: a bit for each level that is not zero, in scan order.
   ///   - first: the first scan position that counts: 1 where DC is coded separately, else 0.
   ///   - is8x8: whether the transform is 8x8.
-  ///   - lambda: lambda for a sixteenth of a bit, in the units of `usualRDOQLambda`.
+  ///   - lambda: lambda for a sixteenth of a bit, in the units of `defaultRDOQLambda`.
   /// - Returns: a bit for each level that is not zero now, in scan order.
   @inline(__always) mutating func optimiseLevels(
     _ level: UnsafeMutablePointer<Int16>, _ coef: UnsafeMutablePointer<Int16>,

@@ -201,10 +201,10 @@ public struct CongestionController: Sendable {
         // The rate of the last frames alone depends on how they fell among other flows' packets, so
         // the longer measurement counts. Without other flows the line itself may have become
         // slower.
-        if isSteady == true, let usual = arrivalRate(Self.longSpan),
-          line.bitsPerSecond.map({ usual < Self.alone * $0 }) ?? true
+        if isSteady == true, let longTermRate = arrivalRate(Self.longSpan),
+          line.bitsPerSecond.map({ longTermRate < Self.alone * $0 }) ?? true
         {
-          capacity = usual
+          capacity = longTermRate
         }
       }
     } else if isDraining {

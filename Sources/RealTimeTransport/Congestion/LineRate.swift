@@ -73,8 +73,10 @@ struct LineRate: Sendable {
     if newest.count > Self.newestCount.lowerBound, let longest = newest.max(by: { $0.pause < $1.pause }) {
       (bits, span) = (bits - longest.bits, span - longest.pause)
     }
-    guard newest.count >= Self.newestCount.lowerBound, span > 0, let usual = bitsPerSecond else { return nil }
-    if bits / span <= Self.slower * usual {
+    guard newest.count >= Self.newestCount.lowerBound, span > 0, let currentRate = bitsPerSecond else {
+      return nil
+    }
+    if bits / span <= Self.slower * currentRate {
       sums = (bits, span)
       slowed = time
     }

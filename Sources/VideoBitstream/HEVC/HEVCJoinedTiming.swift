@@ -14,11 +14,11 @@ package enum HEVCJoinedTiming {
   private static let fillerType = 3
   /// The bytes of filler that the encoder writes. Other delays may need more or fewer emulation
   /// prevention bytes, and the filler makes up for the difference.
-  private static let usualFiller = 8
+  private static let defaultFiller = 8
 
   /// Writes a sei_rbsp() of filler, trailing bits included.
   package static func writeFiller(to bits: inout BitWriter) {
-    SupplementalInformation.write(filler(usualFiller), to: &bits)
+    SupplementalInformation.write(filler(defaultFiller), to: &bits)
   }
 
   private static func filler(_ count: Int) -> [SupplementalInformation.Message] {

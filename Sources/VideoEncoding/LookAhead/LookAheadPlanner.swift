@@ -76,7 +76,7 @@ package struct LookAheadPlanner {
   package mutating func next(
     isEnding: Bool, pending: some Sequence<QueuedPicture>, codingIndex: UInt64
   ) -> PlannedPicture {
-    queue.fixLead(depth: settings.reorderingDepth, usual: 1 / settings.frameRate)
+    queue.fixLead(depth: settings.reorderingDepth, nominalDuration: 1 / settings.frameRate)
     let planned = planQP(isEnding: isEnding, pending: pending)
     let room = roomForNext(codingIndex: codingIndex)
     let picture = queue.removeFirst()

@@ -85,11 +85,11 @@ package final class LookAheadQueue {
   package func append(
     _ source: SourcePicture, request: CodingRequest, settings: LookAheadSettings
   ) -> Double {
-    let usual = 1 / settings.frameRate
+    let nominalDuration = 1 / settings.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)
     let before = newest
-    let passed = request.duration ?? usual
-    let paced = min(max(passed, TickRounding.shortest), TickRounding.longest(usual: usual))
+    let passed = request.duration ?? nominalDuration
+    let paced = min(max(passed, TickRounding.shortest), TickRounding.longest(usual: nominalDuration))
     var correction = 0.0
     if let before {
       if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
@@ -105,7 +105,7 @@ package final class LookAheadQueue {
     picture.shown = shown
     // Until the next picture tells the real duration. It is assumed to be no longer than usual, so
     // that the rate control does not spend bits that have not arrived.
-    picture.duration = min(paced, usual)
+    picture.duration = min(paced, nominalDuration)
     intervals[Int(picture.index & 511)] = picture.duration
     picture.request = request
     picture.isCut = false
@@ -186,11 +186,11 @@ package final class LookAheadQueue {
   /// - Parameters:
   ///   - depth: the most frames that precede a frame in decoding order and follow it in output
   ///     order.
-  ///   - usual: the frame interval of the configuration in seconds.
-  func fixLead(depth: Int, usual: Double) {
+  ///   - nominalDuration: the frame interval of the configuration in seconds.
+  func fixLead(depth: Int, nominalDuration: Double) {
     guard lead.isEmpty else { return }
     for index in 0..<depth {
-      lead.append(UInt64(index) + 1 < nextIndex ? intervals[index] : usual)
+      lead.append(UInt64(index) + 1 < nextIndex ? intervals[index] : nominalDuration)
     }
   }
 

@@ -66,7 +66,7 @@ package struct ActivityQuantisation {
   }
 
   /// The base-2 logarithm of the luma energy at which the offset is 0 with a look-ahead.
-  private static let usual: Float = 14.4
+  private static let typicalLogEnergy: Float = 14.4
 
   /// Fills in a row of the QP offsets of a picture in the look-ahead, and the costs that they
   /// weight (`QueuedPicture.ownCosts`). The costs of intra prediction must be known.
@@ -92,7 +92,7 @@ package struct ActivityQuantisation {
     let limit = Float(LocalActivity.limit)
     for x in 0..<w {
       let energy = LocalActivity.energy(source, x, y, kernels)
-      let offset = Float(strength) * (log2Approx(Float(energy &+ 1)) - usual)
+      let offset = Float(strength) * (log2Approx(Float(energy &+ 1)) - typicalLogEnergy)
       let m = y &* w &+ x
       picture.activityOffsets[m] = max(-limit, min(limit, offset))
       picture.ownCosts[m] = Float(picture.intraCosts[m]) * exp2Approx(picture.activityOffsets[m] * (-1 / 6))

@@ -70,7 +70,7 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
   /// The units of each row of macroblocks (`PreAnalysisResult.rowUnits`).
   private let rowUnits: UnsafeMutablePointer<Float>
   /// The QP at which rows are compared.
-  private static let usualQP = 30
+  private static let typicalQP = 30
   /// The picture that is being analysed.
   private var source: SourcePicture?
   /// Where the brightness of the picture is stored, if it is asked for.
@@ -185,7 +185,7 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
     pictures.compare(row: y, &part, threads > 1 ? progress : nil)
     parts[thread] = part
     row.counts = part.found.residual.counts - row.counts
-    rowUnits[y] = Float(BitModel.units(row, PreAnalysis.usualQP))
+    rowUnits[y] = Float(BitModel.units(row, PreAnalysis.typicalQP))
   }
 
   /// The residual after intra prediction of the picture that was analysed last; its rows are
@@ -194,7 +194,7 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
     var all = ResidualHistogram()
     for y in 0..<geometry.heightInMbs {
       let row = pictures.intra(row: y, &parts[0])
-      rowUnits[y] = Float(BitModel.units(row, PreAnalysis.usualQP))
+      rowUnits[y] = Float(BitModel.units(row, PreAnalysis.typicalQP))
       all += row
     }
     return all

@@ -14,7 +14,7 @@ enum BitModel {
   /// The units of a macroblock without residual.
   private static let least = 0.0013
   /// The bits per unit before anything is known of a stream.
-  static let usualRatio = 240.0
+  static let typicalRatio = 240.0
 
   /// The units of a macroblock, by QP and by the bin of its residual.
   private static let table: [SIMD32<Float>] = (0...51).map { qp in
@@ -92,7 +92,7 @@ enum BitModel {
 /// The factor from units of `BitModel` to bits, learned as a moving mean of logarithms.
 struct BitRatio {
   /// The base-2 logarithm of the factor.
-  private(set) var logarithm = log2Approx(BitModel.usualRatio)
+  private(set) var logarithm = log2Approx(BitModel.typicalRatio)
   /// How much of a picture the factor has been learned from, 0 to 1.
   private var knowledge = 0.0
   /// Whether the factor has been learned from a picture.
@@ -119,7 +119,7 @@ struct BitRatio {
 
   private static let firstWeight = 0.6
 
-  /// Begins with the factor `BitModel.usualRatio`.
+  /// Begins with the factor `BitModel.typicalRatio`.
   init() {}
   /// An initial guess from another type of picture, `factor` doublings above its factor.
   init(guess: BitRatio, by factor: Double = 0) { logarithm = guess.logarithm + factor }

@@ -22,7 +22,7 @@ package struct EffortControl {
   /// The number of frames encoded at this effort.
   private var frames = 0
   /// For each effort n: how many times as long effort n + 1 takes as effort n.
-  private var growth = EffortControl.usualGrowth
+  private var growth = EffortControl.typicalGrowth
   /// The mean load before the last change of the effort, from which `growth` is learned; 0 where
   /// there is nothing to learn.
   private var loadBefore: Float = 0
@@ -50,7 +50,7 @@ package struct EffortControl {
   /// The highest load that is expected of a higher effort for it to be tried.
   private static let margin: Float = 0.75
   /// The initial value of `growth`, measured on film with one thread; each stream adapts it.
-  private static let usualGrowth: [Float] = [1.4, 1.25, 1.5, 1.15, 1.2, 1.6, 1.15, 1.3, 1.3]
+  private static let typicalGrowth: [Float] = [1.4, 1.25, 1.5, 1.15, 1.2, 1.6, 1.15, 1.3, 1.3]
 
   /// Begins with the configured effort.
   /// - Parameters:

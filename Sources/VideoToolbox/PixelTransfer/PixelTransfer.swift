@@ -113,8 +113,8 @@ final class PixelTransfer: @unchecked Sendable {
       let told = code(key, number)
       let target = wanted.map { UInt8(clamping: number($0 as CFString)) } ?? (told == unknown ? 1 : told)
       // PQ and HLG are transfer functions alone: no primaries have these numbers.
-      let usual: UInt8 = target == 16 || target == 18 ? 1 : target
-      return (told == unknown ? usual : told, target)
+      let defaultCode: UInt8 = target == 16 || target == 18 ? 1 : target
+      return (told == unknown ? defaultCode : told, target)
     }
     let primaries = codes(
       kCVImageBufferColorPrimariesKey, settings.primaries, CVColorPrimariesGetIntegerCodePointForString)

@@ -16,7 +16,7 @@ struct RequestProbe: Sendable {
   /// the time to the next frame, whose request is about a packet that is lost.
   private static let allowance = 0.02
   /// The round trip before one was measured.
-  private static let usualRoundTrip = 0.2
+  private static let typicalRoundTrip = 0.2
   private static let capacity = 256
 
   private var end = -Double.infinity
@@ -47,6 +47,6 @@ struct RequestProbe: Sendable {
       return false
     }
     late[index].isRequested = true
-    return time - late[index].sent < (roundTrip ?? Self.usualRoundTrip) + Self.allowance
+    return time - late[index].sent < (roundTrip ?? Self.typicalRoundTrip) + Self.allowance
   }
 }

@@ -11,9 +11,9 @@ struct AnimationRun {
   private let path: String
 
   /// The largest width and height if the user gives none, in samples.
-  static let usualSide = 640
+  static let defaultSide = 640
   /// The highest frame rate if the user gives none, in frames a second.
-  static let usualRate = 25.0
+  static let defaultRate = 25.0
 
   /// The format that a file's name asks for; nil for other files.
   static func format(of path: String) -> AnimationWriter.Format? {
@@ -83,8 +83,8 @@ struct AnimationRun {
     let scratch = request.changes.burnSubtitles == nil ? nil : try ScratchFolder(in: NSTemporaryDirectory())
     defer { withExtendedLifetime(scratch) {} }
     var source = try await request.open(hasTransform: false, scratch: scratch?.path)
-    if options.picture.framesPerSecond == nil, source.frameRate > Self.usualRate {
-      source.convertedRate = source.frameRate / (source.frameRate / Self.usualRate).rounded(.up)
+    if options.picture.framesPerSecond == nil, source.frameRate > Self.defaultRate {
+      source.convertedRate = source.frameRate / (source.frameRate / Self.defaultRate).rounded(.up)
     }
     let fit = Self.fit(source, options)
     try ResourceLimits.check(tracks: 1)
@@ -103,7 +103,7 @@ struct AnimationRun {
   }
 
   /// The size of the animation: what was asked for, or the movie's as displayed, at most
-  /// `usualSide` a side.
+  /// `defaultSide` a side.
   static func fit(_ source: MovieSource, _ options: EncodingOptions) -> PictureFit {
     if options.dimensions != nil {
       return PictureFit(
@@ -112,7 +112,7 @@ struct AnimationRun {
     let displayed = (
       width: Double(source.width) * source.shape.pixelAspect, height: Double(source.height)
     )
-    let scale = min(1, Double(usualSide) / max(displayed.width, displayed.height))
+    let scale = min(1, Double(defaultSide) / max(displayed.width, displayed.height))
     let width = max(1, Int((displayed.width * scale).rounded()))
     let height = max(1, Int((displayed.height * scale).rounded()))
     if width == source.width, height == source.height {

@@ -31,13 +31,13 @@ extension CallPictures {
 /// The pixel format of a call's pictures.
 enum CallPictureFormat: Sendable {
   /// 4:2:0, as cameras deliver it.
-  case usual
+  case standard
   /// 4:4:4, for `--profile high444`.
   case full
 
   var type: OSType {
     switch self {
-    case .usual: PixelFormatChoice.video420v.type
+    case .standard: PixelFormatChoice.video420v.type
     case .full: PixelFormatChoice.video444v.type
     }
   }
@@ -54,7 +54,7 @@ final class MoviePictures: CallPictures {
   private var last: CMTime?
 
   init(
-    _ source: MovieSource, width: Int, height: Int, format: CallPictureFormat = .usual,
+    _ source: MovieSource, width: Int, height: Int, format: CallPictureFormat = .standard,
     begin: @escaping (CMTime) -> Void = { _ in }
   ) throws {
     self.begin = begin

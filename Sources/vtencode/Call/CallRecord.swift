@@ -86,9 +86,9 @@ extension CallRecord {
   var repairBits: Int { repairs.reduce(0) { $0 + $1.bytes } * 8 }
 
   /// The mean size in bytes of the frames that are neither key frames nor repairs.
-  var usualSize: Double {
-    let usual = sent.filter { !$0.isKeyFrame && !$0.isRepair }
-    return usual.isEmpty ? 0 : Double(usual.reduce(0) { $0 + $1.bytes }) / Double(usual.count)
+  var typicalSize: Double {
+    let others = sent.filter { !$0.isKeyFrame && !$0.isRepair }
+    return others.isEmpty ? 0 : Double(others.reduce(0) { $0 + $1.bytes }) / Double(others.count)
   }
 
   /// A period during which a receiver's picture did not change for too long, in seconds.

@@ -50,7 +50,7 @@ struct CallSummary {
         (
           "repair",
           "\(TextFormat.plural(record.repairs.count, "frame")) of \(TextFormat.bytes(Int(size))) on average "
-            + "(others: \(TextFormat.bytes(Int(record.usualSize)))), \(TextFormat.fixed(fraction, 1)) % of all bits"
+            + "(others: \(TextFormat.bytes(Int(record.typicalSize)))), \(TextFormat.fixed(fraction, 1)) % of all bits"
         ))
     }
     if record.frames.contains(where: { $0.layer > 0 }) {

@@ -49,11 +49,11 @@ struct ReportPage {
     ]
     let waits = waits.map { $0.seconds * 1000 }.sorted()
     if let longest = waits.last {
-      let usual = waits[waits.count * 95 / 100]
+      let percentile95 = waits[waits.count * 95 / 100]
       rows.append(
         (
           "Wait before a line of the rate",
-          "\(TextFormat.fixed(usual, 0)) ms for 95 of 100, \(TextFormat.fixed(longest, 0)) ms at most"
+          "\(TextFormat.fixed(percentile95, 0)) ms for 95 of 100, \(TextFormat.fixed(longest, 0)) ms at most"
         ))
     }
     let qualities = qualities

@@ -49,7 +49,7 @@ struct RunReport: Sendable {
       + "(\(sign)\(TextFormat.fixed(abs(deviation), 1)) %)"
     guard let rateOfQuality = plan.rateOfQuality else { return target }
     return target + ", the ceiling, as constant quality "
-      + "\(TextFormat.fixed(EncodingPlan.usualQuality, 2)) takes \(TextFormat.bitRate(rateOfQuality))"
+      + "\(TextFormat.fixed(EncodingPlan.defaultQuality, 2)) takes \(TextFormat.bitRate(rateOfQuality))"
   }
 
   func summary(destination: Destination) -> String {

@@ -72,13 +72,13 @@ struct SegmentOptions: ParsableArguments {
   /// Checks the options against each other and the others of the run.
   /// - Parameters:
   ///   - options: the options that all subcommands share.
-  ///   - usual: the kind of playlist without `--playlist`.
-  func validate(with options: EncodingOptions, usual: SegmentPlan.Playlist) throws {
+  ///   - defaultKind: the kind of playlist without `--playlist`.
+  func validate(with options: EncodingOptions, defaultKind: SegmentPlan.Playlist) throws {
     guard options.hasPlaylist else {
       guard let name = givenNames.first else { return }
       throw ValidationError("\(name) requires segments; use a file name that ends in .m3u8 for --out.")
     }
-    let kind = playlist ?? usual
+    let kind = playlist ?? defaultKind
     if let segmentLength, !(0.5...60).contains(segmentLength) {
       throw ValidationError("--segment-length must be from 0.5 to 60 seconds.")
     }
@@ -163,8 +163,8 @@ struct SegmentOptions: ParsableArguments {
   /// Makes the plan.
   /// - Parameter usual: the kind of playlist without `--playlist`.
   /// - Throws: a `Failure` if the key cannot be read.
-  func plan(usual: SegmentPlan.Playlist) throws -> SegmentPlan {
-    let kind = playlist ?? usual
+  func plan(defaultKind: SegmentPlan.Playlist) throws -> SegmentPlan {
+    let kind = playlist ?? defaultKind
     // Milliseconds, so that multiples of the length are exact.
     func time(_ seconds: Double) -> CMTime {
       CMTime(value: CMTimeValue((seconds * 1000).rounded()), timescale: 1000)

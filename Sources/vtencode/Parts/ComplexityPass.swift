@@ -44,7 +44,7 @@ struct ComplexityPass: Sendable {
   var parent = FileManager.default.temporaryDirectory.path
 
   /// The quality to begin with if the number of bits per sample is usual.
-  private static let usualQuality = 0.5
+  private static let defaultQuality = 0.5
   /// The largest ratio between the bit rates of the analysis and the movie, either way. At a rate
   /// further off, the proportions between parts would differ: parts with little motion take next to
   /// nothing at a low rate.
@@ -78,7 +78,7 @@ struct ComplexityPass: Sendable {
     if plan.quality == nil, found.bitRate > 0 {
       let ratio = found.bitRate / Double(plan.bitRate)
       if max(ratio, 1 / ratio) > Self.maxRateRatio {
-        quick.quality = Self.quality((quick.quality ?? Self.usualQuality), changedBy: log2(ratio))
+        quick.quality = Self.quality((quick.quality ?? Self.defaultQuality), changedBy: log2(ratio))
         found = try measure(quick)
       }
     }
@@ -103,7 +103,7 @@ struct ComplexityPass: Sendable {
   /// quality.
   private func guess() -> Double {
     let samples = Double(plan.width * plan.height) * max(plan.frameRate, 1)
-    return Self.quality(Self.usualQuality, changedBy: log2(0.1 * samples / Double(max(plan.bitRate, 1))))
+    return Self.quality(Self.defaultQuality, changedBy: log2(0.1 * samples / Double(max(plan.bitRate, 1))))
   }
 
   /// Lowers a quality so that the rate is halved so many times. Six QP steps halve the rate, and

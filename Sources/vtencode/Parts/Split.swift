@@ -138,7 +138,7 @@ struct Planner: Sendable {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
     try plan.checkSegments()
-    plan.setUsualQuality(options, passes: passes, source: source)
+    plan.setDefaultQuality(options, passes: passes, source: source)
     for notice in plan.notices where options.progressOption.progress == .auto {
       Console.note("vtencode: \(notice)")
     }
@@ -159,7 +159,7 @@ struct Planner: Sendable {
     {
       Console.note("vtencode: \(notice)")
     }
-    let usual =
+    let defaultPasses =
       plan.quality == nil && !plan.isConstantBitRate
         && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
       ? PassOptions.defaultForSegments : 1
@@ -167,7 +167,7 @@ struct Planner: Sendable {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
     }
     // Passes distribute the bits of a bit rate, so there is one pass for a constant quality.
-    let passes = plan.quality == nil ? passes ?? usual : 1
+    let passes = plan.quality == nil ? passes ?? defaultPasses : 1
     // With one pass, the statistics of the analysis are not used.
     let statistics = passes > 1 ? complexity.statistics : nil
     if let statistics {

@@ -42,7 +42,7 @@ extension EncodingPlan {
 
 /// The option for the number of passes.
 struct PassOptions: ParsableArguments {
-  static let usual = 2
+  static let defaultCount = 2
   /// A segment gives the rate control less time than a movie, so it may take more passes.
   static let defaultForSegments = 4
   static let allowed = 1...10

@@ -132,12 +132,12 @@ final class Compressor: @unchecked Sendable {
 
   /// The number of look-ahead frames if the user named none: the plan's, if the encoder looks ahead
   /// by default and the preset sets no number.
-  private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
+  private func defaultLookAhead(_ plan: EncodingPlan) -> Int? {
     guard !plan.hasFullChroma, ListedEncoder.named(encoderID)?.looksAheadByDefault == true else {
       return nil
     }
     let named = encoder.value(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount) as? NSNumber
-    return (named?.intValue ?? 0) > 0 ? nil : plan.usualLookAhead
+    return (named?.intValue ?? 0) > 0 ? nil : plan.defaultLookAhead
   }
 
   /// Limits the expected frame rate to what encoders accept, 0.001 to 1000 frames a second. The
@@ -217,7 +217,7 @@ final class Compressor: @unchecked Sendable {
     if let duration = plan.keyframeDuration {
       try set(kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, duration, for: "--keyframe-duration")
     }
-    if let frames = plan.lookAheadFrames ?? usualLookAhead(plan) {
+    if let frames = plan.lookAheadFrames ?? defaultLookAhead(plan) {
       try set(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, frames, for: "--look-ahead-frames")
     }
     if let level = plan.spatialAdaptiveQP?.level {

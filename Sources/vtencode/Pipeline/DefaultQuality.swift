@@ -8,7 +8,7 @@ import VideoToolbox
 extension EncodingPlan {
   /// The `--quality` of a movie. Over the clips for tuning its mean SSIM is that of libx264's
   /// `medium` at CRF 23 (docs/transcoding.md).
-  static let usualQuality = 0.47
+  static let defaultQuality = 0.47
   /// The longest movie, in seconds, that is encoded again where its quality took more than the
   /// ceiling.
   private static let longestRepeat = 120.0
@@ -24,12 +24,12 @@ extension EncodingPlan {
   ///   - passes: the number of passes that the user asked for; several distribute the bits of a
   ///     rate.
   ///   - source: the movie.
-  mutating func setUsualQuality(_ options: EncodingOptions, passes: Int?, source: MovieSource) {
+  mutating func setDefaultQuality(_ options: EncodingOptions, passes: Int?, source: MovieSource) {
     guard purpose == .transcoding, options.bitrate == nil, quality == nil, targetBytes == nil,
       !keepsToBuffer, !writesBufferTiming, passes ?? 1 <= 1,
       encoderSupports(kVTCompressionPropertyKey_Quality, codec.type, encoderID: encoderID)
     else { return }
-    quality = Self.usualQuality
+    quality = Self.defaultQuality
     ceiling = BitRate.ceiling(fit: fit, source: source).bitsPerSecond
   }
 

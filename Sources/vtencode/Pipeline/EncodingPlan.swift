@@ -46,7 +46,7 @@ struct EncodingPlan: Sendable {
   var lookAheadFrames: Int?
   /// The look-ahead, in frames, of an encoder that looks ahead by default if neither the user nor a
   /// preset sets it.
-  var usualLookAhead: Int?
+  var defaultLookAhead: Int?
   var spatialAdaptiveQP: SpatialAdaptiveQP?
   var isConstantBitRate: Bool
   /// The bit rate at which a decoder's buffer fills, in bits a second, and the buffer's size in
@@ -158,7 +158,7 @@ struct EncodingPlan: Sendable {
     }
     highestBitRate = Double(bitRate) * 1.5
     // Cameras deliver 420v, so the measurement of a call includes its conversion.
-    let usual: PixelFormatChoice =
+    let defaultFormat: PixelFormatChoice =
       options.encoding.profile == .high444
       ? .video444v : purpose == .conferencing ? .video420v : .planar420
     let makesMain10 =
@@ -176,7 +176,8 @@ struct EncodingPlan: Sendable {
     let filtersNoise = source.noiseStrength != nil
     let keepsDepth = hasDepth && !filtersNoise
     pixelFormat =
-      options.picture.pixelFormat ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : usual)
+      options.picture.pixelFormat
+      ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : defaultFormat)
     if filtersNoise, pixelFormat == .video10Bit {
       let name = options.picture.pixelFormat == nil ? "--profile main10" : "--pixel-format x420"
       throw Failure("--denoise filters pictures of 8 bits; leave it or \(name) out", status: 64)
@@ -190,7 +191,7 @@ struct EncodingPlan: Sendable {
     // A viewer who joins a stream waits for the next key frame, so it comes every two seconds.
     if purpose == .streaming, keyframeInterval == nil, keyframeDuration == nil { keyframeDuration = 2 }
     lookAheadFrames = options.encoding.lookAheadFrames
-    if purpose == .streaming { usualLookAhead = Self.streamingLookAhead(frameRate) }
+    if purpose == .streaming { defaultLookAhead = Self.streamingLookAhead(frameRate) }
     spatialAdaptiveQP = options.encoding.spatialAdaptiveQP
     isConstantBitRate = options.rate.cbr
     writesBufferTiming = options.rate.bufferTiming

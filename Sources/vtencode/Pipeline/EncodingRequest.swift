@@ -66,7 +66,7 @@ struct EncodingRequest: Sendable {
     plan.adapt(to: source)
     if changes.burnSubtitles != nil { plan.keepsSubtitles = false }
     try plan.setTargetSize(targetSize, source: source, destination: destination)
-    plan.setUsualQuality(options, passes: passes, source: source)
+    plan.setDefaultQuality(options, passes: passes, source: source)
     // A device cannot show the same pictures again, and a server, a pipe, a second file or segments
     // are not written again.
     let isRewritable =

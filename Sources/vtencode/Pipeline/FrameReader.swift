@@ -72,7 +72,7 @@ final class FrameReader {
       let hasFullChroma =
         pixelFormat == CallPictureFormat.full.type || pixelFormat == kCVPixelFormatType_32BGRA
       feed = try LivePictures(
-        live, audio: source.captured, format: hasFullChroma ? .full : .usual, showsTimeOfDay: isPaced)
+        live, audio: source.captured, format: hasFullChroma ? .full : .standard, showsTimeOfDay: isPaced)
     } else if let track = source.video {
       // With another frame rate, the picture that is displayed when the range begins may have begun
       // at any time before it; the reader gives that one too.

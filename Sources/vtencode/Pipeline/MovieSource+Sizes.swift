@@ -69,18 +69,18 @@ enum CommonTimescale {
   private static let largest = 1_000_000
   /// The time scale if a common one would be too large. It is that of MPEG-2 streams, which the
   /// usual frame rates fit.
-  private static let usual: CMTimeScale = 90_000
+  private static let defaultTimescale: CMTimeScale = 90_000
 
   /// The least common multiple of time scales, in ticks a second; 90,000 if it is larger than
   /// 1,000,000. One that is a multiple of all others is kept, whatever it is.
   static func of(_ timescales: [CMTimeScale]) -> CMTimeScale {
     let given = timescales.filter { $0 > 0 }.map(Int.init)
-    guard let finest = given.max() else { return usual }
+    guard let finest = given.max() else { return defaultTimescale }
     var common = 1
     for timescale in given {
       // Both factors are below 2^31, so that the product does not overflow.
       common = common / divisor(common, timescale) * timescale
-      guard common <= max(finest, largest) else { return usual }
+      guard common <= max(finest, largest) else { return defaultTimescale }
     }
     return CMTimeScale(common)
   }

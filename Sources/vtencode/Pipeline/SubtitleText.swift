@@ -16,7 +16,7 @@ enum SubtitleText {
   /// The largest file of subtitles, in bytes; that of a long film has some 200,000.
   private static let largestFile = 16 << 20
   /// How long a text without an end is shown, in seconds.
-  private static let usualSeconds = 5.0
+  private static let defaultSeconds = 5.0
   /// The latest time of a text, in seconds. No movie is so long, and later times do not fit the
   /// format.
   private static let latest = 1e9
@@ -115,7 +115,7 @@ enum SubtitleText {
       let length = min(Int(data[0]) << 8 | Int(data[1]), data.count - 2)
       let text = String(decoding: data[2..<2 + length], as: UTF8.self)
       let duration = sample.duration
-      let seconds = duration.isNumeric && duration > .zero ? duration.seconds : usualSeconds
+      let seconds = duration.isNumeric && duration > .zero ? duration.seconds : defaultSeconds
       if !text.allSatisfy(\.isWhitespace), start.seconds < latest {
         cues.append(Cue(start: start.seconds, end: start.seconds + seconds, text: text))
       }

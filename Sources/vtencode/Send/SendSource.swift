@@ -17,7 +17,7 @@ struct SendSource: Sendable {
   /// The duration of a live source in seconds; nil if it has no end.
   private let duration: Double?
   /// The pixel format of the pictures.
-  private var format = CallPictureFormat.usual
+  private var format = CallPictureFormat.standard
   /// The sound that is captured in place of the movie's; nil if none is.
   private var captured: CapturedAudio?
 

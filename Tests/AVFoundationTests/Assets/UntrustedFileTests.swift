@@ -69,7 +69,7 @@ import TestSupport
   @Test(arguments: [
     "mov", "mp4", "mkv", "avi", "ts", "mpg", "flv", "nut", "ogv", "mxf", "y4m", "gif", "wav", "caf", "flac",
   ])
-  func usualContainersAreRead(ending: String) throws {
+  func commonContainersAreRead(ending: String) throws {
     var arguments = Fixture.picture + Fixture.audio
     switch ending {
     case "y4m", "gif": arguments = Fixture.picture + ["-frames:v", "3"]

@@ -306,11 +306,11 @@ import Testing
       return sample
     }
     var random = SystemRandomNumberGenerator()
-    let usual = (0..<Int64(SampleBlock.samples)).map { sample($0, &random) }
-    let block = SampleBlock(usual, from: 0, latestBefore: 0, syncBefore: -1)
-    #expect(block.unpacked(usual.count) == usual)
-    #expect(block.latestPresentationTime == usual.map(\.presentationTime).max())
-    #expect(block.byteCount <= 14 * usual.count, "\(block.byteCount)")
+    let baseline = (0..<Int64(SampleBlock.samples)).map { sample($0, &random) }
+    let block = SampleBlock(baseline, from: 0, latestBefore: 0, syncBefore: -1)
+    #expect(block.unpacked(baseline.count) == baseline)
+    #expect(block.latestPresentationTime == baseline.map(\.presentationTime).max())
+    #expect(block.byteCount <= 14 * baseline.count, "\(block.byteCount)")
     let odd = (0..<SampleBlock.samples).map { _ in extreme(&random) }
     let wide = SampleBlock(odd, from: 0, latestBefore: .min, syncBefore: -1)
     #expect(wide.unpacked(odd.count) == odd)

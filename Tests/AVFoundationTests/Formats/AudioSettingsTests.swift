@@ -113,9 +113,9 @@ import Testing
       if let quality { settings[AVEncoderAudioQualityKey] = quality.rawValue }
       return try Probe.samples(try await Self.write(settings, from: path), stream: "a:0").map(\.hash)
     }
-    let usual = try await hashes(nil)
-    #expect(try await hashes(.high) == usual)
-    #expect(try await hashes(.min) != usual)
+    let baseline = try await hashes(nil)
+    #expect(try await hashes(.high) == baseline)
+    #expect(try await hashes(.min) != baseline)
   }
 
   /// A tone above what the lower rate holds has to vanish: the more, the longer the filter.

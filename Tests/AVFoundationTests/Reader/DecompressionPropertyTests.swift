@@ -26,19 +26,19 @@ import Testing
   /// As spatial-video tools ask, of a clip with one view: its pictures come as ever, without tagged
   /// buffers.
   @Test func whatTheDecoderLacksIsPassedOver() throws {
-    let usual = try pictures(nil)
+    let baseline = try pictures(nil)
     let layers = kVTDecompressionPropertyKey_RequestedMVHEVCVideoLayerIDs
-    #expect(try pictures([layers as String: [0, 1]] as [String: Any]) == usual)
+    #expect(try pictures([layers as String: [0, 1]] as [String: Any]) == baseline)
     // With Core Foundation's own types, as many write it.
-    #expect(try pictures([layers: [0, 1] as CFArray]) == usual)
-    #expect(try pictures([layers: [0, 1] as CFArray] as CFDictionary) == usual)
+    #expect(try pictures([layers: [0, 1] as CFArray]) == baseline)
+    #expect(try pictures([layers: [0, 1] as CFArray] as CFDictionary) == baseline)
     // Of a specification, and what can only be read.
     #expect(
       try pictures([
         kVTVideoDecoderSpecification_EnableHardwareAcceleratedVideoDecoder: true,
         kVTDecompressionPropertyKey_UsingHardwareAcceleratedVideoDecoder: true,
         kVTDecompressionPropertyKey_PropagatePerFrameHDRDisplayMetadata: false,
-      ]) == usual)
+      ]) == baseline)
     let sample = try #require(
       try ReaderTests.read(
         try asset, settings: [AVVideoDecompressionPropertiesKey: [layers as String: [0, 1]]]

@@ -108,14 +108,14 @@ struct RandomTimes {
     return z ^ (z >> 31)
   }
 
-  static let usual: [Int32] = [
+  static let common: [Int32] = [
     1, 24, 25, 30, 600, 1000, 1001, 12800, 24000, 30000, 44100, 48000, 60000, 90000, 1_000_000, 1_000_000_000,
     .max, .max - 1, 1 << 30,
   ]
 
   mutating func timescale() -> Int32 {
     let pick = next()
-    if pick & 1 == 0 { return Self.usual[Int(next() % UInt64(Self.usual.count))] }
+    if pick & 1 == 0 { return Self.common[Int(next() % UInt64(Self.common.count))] }
     return max(1, Int32(truncatingIfNeeded: next() >> (33 + (pick >> 1) % 31)))
   }
 

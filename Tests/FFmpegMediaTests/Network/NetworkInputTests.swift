@@ -68,12 +68,12 @@ import Testing
     func packet() throws -> MediaPacket { try #require(MediaPacket(size: 10)) }
     var queue = PacketQueue()
     for number in 1...2000 { #expect(queue.append(try packet(), number: number, isClaimed: false)) }
-    #expect(queue.count < PacketQueue.usual.packets)
+    #expect(queue.count < PacketQueue.defaultLimits.packets)
     #expect(queue.firstNumber == 2001 - queue.count)
     var claimed = PacketQueue()
     var number = 0
     while claimed.append(try packet(), number: number, isClaimed: true) { number += 1 }
-    #expect(number == PacketQueue.most.packets && claimed.firstNumber == 0)
+    #expect(number == PacketQueue.claimedLimits.packets && claimed.firstNumber == 0)
     for _ in 0..<number { #expect(claimed.removeFirst() != nil) }
     #expect(claimed.count == 1)
     claimed.close()

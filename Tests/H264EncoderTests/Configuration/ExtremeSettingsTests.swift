@@ -97,7 +97,7 @@ import Testing
     return list
   }()
 
-  private static func usual(_ threads: Int) -> H264EncoderConfiguration {
+  private static func defaultConfiguration(_ threads: Int) -> H264EncoderConfiguration {
     var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
     c.effort = 1
     c.maximumReferences = 3
@@ -130,7 +130,7 @@ import Testing
   func aSettingAtItsEndIsRefusedOrCodes() throws {
     var refused = 0
     for (n, (name, change)) in Self.changes.enumerated() {
-      var c = Self.usual(n % 3 + 1)
+      var c = Self.defaultConfiguration(n % 3 + 1)
       change(&c)
       do {
         let encoder = try LookAheadEncoder(configuration: c)
@@ -139,7 +139,7 @@ import Testing
       } catch is H264EncoderError {
         refused += 1
       }
-      c = Self.usual(n % 3 + 1)
+      c = Self.defaultConfiguration(n % 3 + 1)
       let encoder = try LookAheadEncoder(configuration: c)
       change(&c)
       let first = try Self.code(encoder)
@@ -154,7 +154,7 @@ import Testing
   func limitsInNoTimeAreRefused(seconds: Double) {
     for bytes in [10_000, 0, -1, .min] {
       for others in [[], [DataRateLimit(bytes: 10_000, seconds: 1)]] {
-        var c = Self.usual(1)
+        var c = Self.defaultConfiguration(1)
         c.lookAhead.rate = .average(100_000)
         c.dataRateLimits = others + [.init(bytes: bytes, seconds: seconds)]
         #expect(throws: H264EncoderError.self, "\(bytes)") { try LookAheadEncoder(configuration: c) }
@@ -166,7 +166,7 @@ import Testing
   func twoSettingsAtTheirEndsAreRefusedOrCode(part: Int) throws {
     var r = TestRandom(UInt64(part) &+ 0xE71)
     for _ in 0..<150 {
-      var c = Self.usual(r.int(1...3))
+      var c = Self.defaultConfiguration(r.int(1...3))
       let picked = (0..<2).map { _ in Self.changes[r.int(0...Self.changes.count - 1)] }
       for one in picked { one.change(&c) }
       guard let encoder = try? LookAheadEncoder(configuration: c) else { continue }
@@ -182,7 +182,7 @@ import Testing
   @Test("Durations at the ends, with a buffer and without, joined and alone", arguments: 0..<4)
   func durationsAtTheEndsAreRefusedOrCode(way: Int) throws {
     for (n, seconds) in Self.doubles.enumerated() where seconds > 0 && seconds.isFinite {
-      var c = Self.usual(n % 2 + 1)
+      var c = Self.defaultConfiguration(n % 2 + 1)
       c.lookAhead.rate = .average(100_000)
       c.lookAhead.keyFrameDuration = [nil, 1, 1e300][n % 3]
       if way > 0 { c.lookAhead.buffer = .init(maximumRate: 120_000, size: 60_000) }

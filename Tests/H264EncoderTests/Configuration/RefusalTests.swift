@@ -8,7 +8,7 @@ import Testing
 @Suite struct RefusalTests {
   typealias Change = @Sendable (inout H264EncoderConfiguration) -> Void
 
-  private static func usual() -> H264EncoderConfiguration {
+  private static func defaultConfiguration() -> H264EncoderConfiguration {
     var c = H264EncoderConfiguration(width: 48, height: 32)
     c.maximumReferences = 3
     c.lowLatency.longTermReferences = 1
@@ -76,10 +76,10 @@ import Testing
 
   @Test("A configuration with a value out of range makes no encoder")
   func aConfigurationWithAValueOutOfRangeMakesNoEncoder() throws {
-    _ = try LowLatencyEncoder(configuration: Self.usual())
+    _ = try LowLatencyEncoder(configuration: Self.defaultConfiguration())
     for (i, wrong) in Self.wrong.enumerated() {
       let word = wrong.word
-      var c = Self.usual()
+      var c = Self.defaultConfiguration()
       wrong.change(&c)
       do {
         _ = try LowLatencyEncoder(configuration: c)
@@ -110,7 +110,7 @@ import Testing
       { $0.sampleAspectRatio = (0, 0) }, { $0.sampleAspectRatio = (255, 128) },
     ]
     for (i, change) in right.enumerated() {
-      var c = Self.usual()
+      var c = Self.defaultConfiguration()
       if i != 15 { (c.maximumReferences, c.lowLatency.longTermReferences) = (2, 1) }
       change(&c)
       let encoder = try LowLatencyEncoder(configuration: c)
@@ -130,7 +130,7 @@ import Testing
       { ($0.width, $0.height, $0.maximumReferences) = (8192, 4352, 16) },
     ]
     for (i, change) in tooMuch.enumerated() {
-      var c = Self.usual()
+      var c = Self.defaultConfiguration()
       change(&c)
       do {
         _ = try LowLatencyEncoder(configuration: c)
@@ -158,10 +158,10 @@ import Testing
       { $0.lowLatency.writesTemporalLayerPrefix = true }, { $0.writesParameterSets = false },
       { $0.framing = .lengths },
     ]
-    let encoder = try LowLatencyEncoder(configuration: Self.usual())
+    let encoder = try LowLatencyEncoder(configuration: Self.defaultConfiguration())
     try expectUsable(encoder, "before", frames: 1)
     for (i, change) in (fixed + Self.wrong.map(\.change)).enumerated() {
-      var c = Self.usual()
+      var c = Self.defaultConfiguration()
       change(&c)
       do {
         try encoder.reconfigure(c)
@@ -171,14 +171,14 @@ import Testing
       } catch H264EncoderError.invalidConfiguration {
         #expect(i >= fixed.count, "Change \(i)")
       }
-      #expect(encoder.configuration == Self.usual())
+      #expect(encoder.configuration == Self.defaultConfiguration())
     }
     try expectUsable(encoder, "after")
   }
 
   @Test("A rate or frame rate beyond the stream's level is refused in mid-stream too")
   func aRateBeyondTheStreamsLevelIsRefusedInMidStream() throws {
-    var c = Self.usual()
+    var c = Self.defaultConfiguration()
     c.level = 11
     c.lowLatency.rateControl = .averageBitRate(100_000)
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -203,7 +203,7 @@ import Testing
 
   @Test("A picture of another size, or with impossible strides, is refused")
   func aPictureThatDoesNotFitIsRefused() throws {
-    let encoder = try LowLatencyEncoder(configuration: Self.usual())
+    let encoder = try LowLatencyEncoder(configuration: Self.defaultConfiguration())
     let memory = [UInt8](repeating: 128, count: 64 * 64)
     try memory.withUnsafeBufferPointer { buffer in
       let p = try #require(buffer.baseAddress)
@@ -258,7 +258,7 @@ import Testing
     let shares: [Double] = [0, 0.009, 16.1, -1, .nan, .infinity]
     for n in shares { wrong.append { $0.budgetShare = n } }
     for n in [-1, 8] + far { wrong.append { $0.temporalLayer = n } }
-    let encoder = try LowLatencyEncoder(configuration: Self.usual())
+    let encoder = try LowLatencyEncoder(configuration: Self.defaultConfiguration())
     let picture = SyntheticContent(kind: .motion, width: 48, height: 32, seed: 1).frame(0)
     for (i, change) in wrong.enumerated() {
       var options = H264FrameOptions()
@@ -272,7 +272,7 @@ import Testing
     }
     try expectUsable(encoder, "after wrong options", firstIndex: 0)
 
-    var c = Self.usual()
+    var c = Self.defaultConfiguration()
     c.lowLatency.allowsNonReferenceFrames = true
     let other = try LowLatencyEncoder(configuration: c)
     var options = H264FrameOptions()
@@ -328,7 +328,7 @@ import Testing
 
   @Test("References that are not there, or named twice, are passed over or used")
   func referencesThatAreMissingOrRepeatedArePassedOver() throws {
-    let encoder = try LowLatencyEncoder(configuration: Self.usual())
+    let encoder = try LowLatencyEncoder(configuration: Self.defaultConfiguration())
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let content = SyntheticContent(kind: .motion, width: 48, height: 32, seed: 2)
     let wishes: [H264FrameOptions.References] = [

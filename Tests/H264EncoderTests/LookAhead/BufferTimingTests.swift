@@ -37,13 +37,13 @@ import ToolSupport
   /// Durations of frames in seconds; the configuration says 25 frames a second.
   enum Pace: String, CaseIterable {
     /// As configured, and at other constant rates.
-    case usual, film, ntsc, fast
+    case regular, film, ntsc, fast
     /// Any durations, no whole ones of any unit.
     case uneven
 
     func duration(_ n: Int) -> Double {
       switch self {
-      case .usual: 1.0 / 25
+      case .regular: 1.0 / 25
       case .film: 1.0 / 24
       case .ntsc: 1001.0 / 30_000
       case .fast: 1.0 / 120
@@ -71,7 +71,7 @@ import ToolSupport
       let durations = (0..<count).map(pace.duration)
       let run = try LookAheadRun(c, count: count) { n in
         var options = H264FrameOptions()
-        if pace != .usual, n > 0 { options.duration = durations[n - 1] }
+        if pace != .regular, n > 0 { options.duration = durations[n - 1] }
         return options
       } content: {
         Self.content($0)
@@ -92,7 +92,7 @@ import ToolSupport
     for isUneven in [false, true] {
       let c = Self.configuration(.average(120_000), maximum: 150_000, seconds: 1, reorders: true)
       let count = 60
-      let durations = (0..<count).map { (isUneven ? Pace.uneven : .usual).duration($0) }
+      let durations = (0..<count).map { (isUneven ? Pace.uneven : .regular).duration($0) }
       let run = try LookAheadRun(c, count: count) { n in
         var options = H264FrameOptions()
         if n > 0 { options.duration = durations[n - 1] }

@@ -12,7 +12,7 @@ import Testing
     var seconds: [Double]
     func times(_ factor: Double) -> Machine { Machine(seconds: seconds.map { $0 * factor }) }
     /// About as the encoder's efforts are to each other.
-    static let usual = Machine(seconds: [7, 9, 11, 17, 20, 24, 38, 44, 57, 74].map { $0 * 1e-3 })
+    static let typical = Machine(seconds: [7, 9, 11, 17, 20, 24, 38, 44, 57, 74].map { $0 * 1e-3 })
   }
 
   private static func control(share: Double? = 0.5, effort: Int = 3, frameRate: Double = 30) -> EffortControl
@@ -40,28 +40,28 @@ import Testing
   func framesOfAnyMachineTakeLessThanHalfOfTheInterval(_ factor: Double) {
     var control = Self.control()
     // Frames differ by a fifth either way.
-    let machine = Machine.usual.times(factor)
+    let machine = Machine.typical.times(factor)
     let all = run(&control, machine, frames: 1800) { 1 + 0.2 * Double(($0 &* 7919) % 101 - 50) / 50 }
     let settled = all.dropFirst(300)
     let late = settled.filter { $0.seconds > 0.5 / 30 }.count
     #expect(Double(late) <= 0.05 * Double(settled.count), "\(late) of \(settled.count)")
     // The highest effort that leaves a quarter of the time to spare, or a higher one.
     let wanted = machine.seconds.lastIndex { $0 * 1.2 < 0.7 * 0.5 / 30 } ?? 0
-    let usual = settled.filter { $0.effort >= wanted }.count
+    let typical = settled.filter { $0.effort >= wanted }.count
     #expect(
-      Double(usual) > 0.8 * Double(settled.count), "\(usual), wanted \(wanted), \(settled.map(\.effort))")
+      Double(typical) > 0.8 * Double(settled.count), "\(typical), wanted \(wanted), \(settled.map(\.effort))")
   }
 
   @Test("When the machine becomes busy it gives way at once, and comes back when there is time again")
   func whenTheMachineBecomesBusyItGivesWayAtOnce() {
     var control = Self.control()
-    _ = run(&control, Machine.usual.times(0.3), frames: 600)
+    _ = run(&control, Machine.typical.times(0.3), frames: 600)
     let before = control.effort
     #expect(before >= 6)
-    let busy = run(&control, Machine.usual.times(1.5), frames: 60)
+    let busy = run(&control, Machine.typical.times(1.5), frames: 60)
     let late = busy.filter { $0.seconds > 0.5 / 30 }.count
     #expect(late <= 15 && control.effort <= 2, "\(busy.map(\.effort))")
-    _ = run(&control, Machine.usual.times(0.3), frames: 600)
+    _ = run(&control, Machine.typical.times(0.3), frames: 600)
     #expect(control.effort == before)
   }
 
@@ -80,14 +80,14 @@ import Testing
   @Test("A few slow frames change nothing")
   func aFewSlowFramesChangeNothing() {
     var control = Self.control(effort: 6)
-    let all = run(&control, Machine.usual.times(0.3), frames: 900) { $0 % 30 == 29 ? 20 : 1 }
+    let all = run(&control, Machine.typical.times(0.3), frames: 900) { $0 % 30 == 29 ? 20 : 1 }
     #expect(all.allSatisfy { $0.effort >= 6 })
   }
 
   @Test("Without a share the effort stays; one that is asked for later holds at once")
   func withoutAShareTheEffortStays() {
     var control = Self.control(share: nil)
-    #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.effort == 3 })
+    #expect(run(&control, Machine.typical.times(10), frames: 200).allSatisfy { $0.effort == 3 })
     control.reconfigure(effort: 5, timeFraction: nil, frameRate: 30)
     #expect(control.effort == 5)
   }

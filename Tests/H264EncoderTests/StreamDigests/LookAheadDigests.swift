@@ -36,7 +36,7 @@ extension DigestedStream {
     }
   }
 
-  private static var usualRates: [H264EncoderConfiguration.LookAhead.Rate] {
+  private static var defaultRates: [H264EncoderConfiguration.LookAhead.Rate] {
     [.constantQP(27), .average(80_000), .average(1_500_000), .constant(400_000)]
   }
 
@@ -65,7 +65,7 @@ extension DigestedStream {
 
   @DigestedStreams private static var lookAheadRates: [DigestedStream] {
     for kind in [SyntheticContent.Kind.cuts, .noise, .gradient] {
-      for rate in usualRates {
+      for rate in defaultRates {
         lookAheadStream("rate/\(kind)/\(name(rate))", kind, frames: 40) {
           $0.lookAhead.rate = rate
           if case .constant(let bits) = rate {

@@ -223,10 +223,10 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     ])
     try check(VTPixelTransferSessionTransferImage(decimate, from: source, to: target), "decimate")
     #expect(abs(pixel(target, 16, 16)[0] - 150) <= 2)
-    let (wide, usual) = (try gray(200, 160) { _, _ in 0 }, try gray(200, 160) { _, _ in 0 })
+    let (wide, standard) = (try gray(200, 160) { _, _ in 0 }, try gray(200, 160) { _, _ in 0 })
     try check(VTPixelTransferSessionTransferImage(decimate, from: source, to: wide), "larger")
-    try check(VTPixelTransferSessionTransferImage(makeTransfer(), from: source, to: usual), "usual")
-    for (x, y) in [(3, 5), (70, 90), (199, 159)] { #expect(pixel(wide, x, y) == pixel(usual, x, y)) }
+    try check(VTPixelTransferSessionTransferImage(makeTransfer(), from: source, to: standard), "usual")
+    for (x, y) in [(3, 5), (70, 90), (199, 159)] { #expect(pixel(wide, x, y) == pixel(standard, x, y)) }
   }
 
   /// Thin lines, of which the usual filter does not make the mean: that is taken before colours
@@ -258,16 +258,16 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     }
     let both = try scaled(source, mean.merging(color) { $1 })
     let after = try scaled(scaled(source, mean), color)
-    let usual = try scaled(source, color)
-    var maxToUsual = 0
+    let standard = try scaled(source, color)
+    var maxToStandard = 0
     for x in 2..<30 {
       let (a, b, c) = (
-        pixel(both, x, 16, bytes: 3), pixel(after, x, 16, bytes: 3), pixel(usual, x, 16, bytes: 3)
+        pixel(both, x, 16, bytes: 3), pixel(after, x, 16, bytes: 3), pixel(standard, x, 16, bytes: 3)
       )
       #expect(zip(a, b).allSatisfy { abs($0 - $1) <= 2 }, "\(x): \(a) \(b)")
-      maxToUsual = max(maxToUsual, zip(a, c).map { abs($0 - $1) }.max() ?? 0)
+      maxToStandard = max(maxToStandard, zip(a, c).map { abs($0 - $1) }.max() ?? 0)
     }
-    #expect(maxToUsual > 4, "\(maxToUsual)")
+    #expect(maxToStandard > 4, "\(maxToStandard)")
   }
 
   /// Rows of two colours of the same luma: one of them is taken, or their mean.

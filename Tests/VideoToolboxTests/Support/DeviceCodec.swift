@@ -71,7 +71,7 @@ final class TestDevice: Sendable {
   /// Finishes a picture on this thread.
   /// - Parameter output: of an encoder; nil for the last one.
   func finish(_ time: Int64, isDropped: Bool = false, to output: (any VideoEncoderOutput)? = nil) {
-    let (usual, isFirst) = state.withLock { state in
+    let (ordinaryOutput, isFirst) = state.withLock { state in
       state.held.removeAll { $0 == time }
       if !isDropped { state.living += 1 }
       return (state.outputs.last, isDropped ? false : !exchange(&state.hasHeader, with: true))
@@ -79,7 +79,7 @@ final class TestDevice: Sendable {
     var frame = CompressedFrame(presentationTime: time, data: isDropped ? nil : data(time))
     if isFirst { frame.header = .nothing }
     frame.properties.isKeyFrame = isFirst
-    (output ?? usual)?.send(frame)
+    (output ?? ordinaryOutput)?.send(frame)
   }
 
   func fail(_ time: Int64, _ error: CodecError) {

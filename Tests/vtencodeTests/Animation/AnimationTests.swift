@@ -101,7 +101,7 @@ struct AnimationTests {
   }
 
   @Test("Without a size and a rate, an animation has at most 640 samples a side and 25 frames a second")
-  func usualSize() throws {
+  func defaultSizeAndRate() throws {
     let folder = try Folder()
     let run = try CommandLine.run(
       CommandLine.vtencode, ["transcoding", CommandLine.sample, "--frames", "4", "--out", "out.gif"],

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Without a rate and a quality a movie is encoded at a constant quality, with a ceiling.
-@Suite(.serialized) struct UsualQualityTests {
+@Suite(.serialized) struct DefaultQualityTests {
   private struct Event: Decodable {
     var event: String
     var constantQuality: Double?

@@ -53,7 +53,7 @@ extension LookAheadRateControl {
     // Bits that easy content does not use are not saved up without bound.
     if let rate = settings.targetRate {
       let saving = LookAheadRateControl.longestSaving
-      let most = secondsLeft != nil && spreadsSavings ? saving.knownEnd : saving.usual
+      let most = secondsLeft != nil && spreadsSavings ? saving.knownEnd : saving.typical
       spent = max(spent, Double(rate) * (elapsed - max(most, elapsed * 0.5)))
     }
   }
@@ -61,7 +61,7 @@ extension LookAheadRateControl {
   /// The most seconds of the bit rate that are saved up, where that is more than half of what was
   /// coded: in a stream with hard limits whose end is known, so that they can be used up by then,
   /// and in others.
-  private static let longestSaving = (knownEnd: 10.0, usual: 2.0)
+  private static let longestSaving = (knownEnd: 10.0, typical: 2.0)
 
   /// Corrects the time after the last picture has been shown longer than it was expected to be.
   /// - Parameters:

@@ -150,7 +150,7 @@ package struct LookAheadRateControl {
   package static let memory = 30.0
   /// The QP steps from one picture to the next: usually, and in the first second and at the end of
   /// a stream.
-  static let pace = (usual: 0.5, fast: 1.5)
+  static let pace = (typical: 0.5, fast: 1.5)
   /// The share of the buffer that planning keeps free, for bits that the model does not foresee.
   package static let margin = 0.1
   /// The share of a hard limit that planning keeps free, for bits that the model does not foresee,
@@ -328,7 +328,7 @@ package struct LookAheadRateControl {
   ///     many.
   /// - Returns: a QP between `last` and `wanted`.
   func paced(_ wanted: Double, last: Double, isFast: Bool, count: Int) -> Double {
-    let pace = isFast ? LookAheadRateControl.pace.fast : LookAheadRateControl.pace.usual
+    let pace = isFast ? LookAheadRateControl.pace.fast : LookAheadRateControl.pace.typical
     let up = max(pace, 2 * (wanted - last) / Double(max(count, 1)))
     let down = max(pace, (last - wanted) / Double(max(count, 1)))
     return min(max(wanted, last - down), last + up)

@@ -9,13 +9,13 @@
 /// seconds of motion or detail that they contain. The estimate is never below the bit rate of the
 /// pictures so far.
 struct UnseenContentModel {
-  /// Bits per second that typical content of this size and frame rate takes at `usualQP`.
-  private let usualRate: Double
+  /// Bits per second that typical content of this size and frame rate takes at `typicalQP`.
+  private let typicalRate: Double
   /// Seconds of coded video that count as evidence, at most `maxEvidence`.
   private(set) var evidence = 0.0
 
   /// The QP at which the bit rate of typical content is given.
-  private static let usualQP = 26.0
+  private static let typicalQP = 26.0
   /// The QP steps that halve the bits of typical content.
   private static let halvingSteps = 5.0
   /// The weight of the initial estimate, as the seconds of evidence that count as much as it does.
@@ -36,7 +36,7 @@ struct UnseenContentModel {
   private static let finestQP = 14.0
   /// The QP steps by which a stream's pictures may be finer than typical content would be at the
   /// stream's bit rate.
-  private static let finestBelowUsual = 6.0
+  private static let finestBelowTypical = 6.0
 
   /// - Parameters:
   ///   - macroblocks: the number of macroblocks in a picture.
@@ -46,19 +46,19 @@ struct UnseenContentModel {
     // with the frame rate, but less than in proportion: in a larger picture each macroblock is
     // smoother, and at a higher frame rate pictures are more alike.
     let size = exp2Approx(0.75 * log2Approx(Double(max(macroblocks, 1)) / 3600))
-    usualRate = 1.7e6 * size * exp2Approx(0.6 * log2Approx(max(frameRate, 0.01) / 30))
+    typicalRate = 1.7e6 * size * exp2Approx(0.6 * log2Approx(max(frameRate, 0.01) / 30))
   }
 
   /// Bits per second that typical content takes at a QP.
-  private func usual(_ qp: Double) -> Double {
-    usualRate * exp2Approx((Self.usualQP - qp) / Self.halvingSteps)
+  private func typicalBits(_ qp: Double) -> Double {
+    typicalRate * exp2Approx((Self.typicalQP - qp) / Self.halvingSteps)
   }
 
   /// The seconds of evidence that a picture gives: its duration, or a share of it where its
   /// residual is small.
   func evidence(of picture: PictureForecast) -> Double {
-    let bits = BitModel.usualRatio * BitModel.units(picture.residual, Int(Self.usualQP))
-    let activity = bits / max(usualRate * picture.duration, 1)
+    let bits = BitModel.typicalRatio * BitModel.units(picture.residual, Int(Self.typicalQP))
+    let activity = bits / max(typicalRate * picture.duration, 1)
     return picture.duration * min(max(activity / Self.fullActivity, Self.minEvidence), 1)
   }
 
@@ -67,8 +67,8 @@ struct UnseenContentModel {
   /// still. B pictures of slow motion, which have little residual, count in full.
   func activeSeconds(of picture: PictureForecast) -> Double {
     let units =
-      BitModel.units(picture.residual, Int(Self.usualQP)) - BitModel.leastUnits(picture.residual)
-    let activity = BitModel.usualRatio * units / max(usualRate * picture.duration, 1)
+      BitModel.units(picture.residual, Int(Self.typicalQP)) - BitModel.leastUnits(picture.residual)
+    let activity = BitModel.typicalRatio * units / max(typicalRate * picture.duration, 1)
     return picture.duration * min(max(activity / Self.stillActivity, Self.stillShare), 1)
   }
 
@@ -85,7 +85,7 @@ struct UnseenContentModel {
   ///   - ahead: the seconds of evidence in the look-ahead.
   func rate(observed: Double, qp: Double, ahead: Double) -> Double {
     let seen = evidence + ahead
-    return max(observed, (observed * seen + usual(qp) * Self.priorSeconds) / (seen + Self.priorSeconds))
+    return max(observed, (observed * seen + typicalBits(qp) * Self.priorSeconds) / (seen + Self.priorSeconds))
   }
 
   /// The lowest QP to use while the content behind the look-ahead is not known: the one at which
@@ -93,10 +93,10 @@ struct UnseenContentModel {
   /// little below that of typical content. It falls to 0 as evidence grows.
   /// - Parameter rate: the bit rate of the stream, in bits per second.
   func finestQP(rate: Double) -> Double {
-    let usual = Self.usualQP + Self.halvingSteps * log2Approx(usualRate / max(rate, 1))
+    let qpAtRate = Self.typicalQP + Self.halvingSteps * log2Approx(typicalRate / max(rate, 1))
     // A stream that has long had little motion or detail is likely to go on so, and its rate was
     // asked for.
     let doubt = 1 - evidence / Self.maxEvidence
-    return max(min(Self.finestQP, usual - Self.finestBelowUsual), 0) * doubt
+    return max(min(Self.finestQP, qpAtRate - Self.finestBelowTypical), 0) * doubt
   }
 }

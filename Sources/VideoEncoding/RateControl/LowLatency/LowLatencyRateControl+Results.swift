@@ -72,7 +72,7 @@ extension LowLatencyRateControl {
     let learning = LowLatencyRateControl.learning
     layers[layer].ratio.learn(
       bits: Double(bits), units: units,
-      weight: framesSinceKey < 3 ? learning.early : misses > 1 ? learning.missed : learning.usual)
+      weight: framesSinceKey < 3 ? learning.early : misses > 1 ? learning.missed : learning.typical)
     // The rows may have changed the QP from the planned one.
     if isFixed { return }
     let miss = qp - offset - layers[layer].qp

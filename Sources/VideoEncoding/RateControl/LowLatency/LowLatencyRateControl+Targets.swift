@@ -30,11 +30,12 @@ extension LowLatencyRateControl {
     if isStill { return stillAim(room, rate: rate) }
     let state = layers[layer]
     let correction = LowLatencyRateControl.correction
-    let standing = link.standing - link.bound(duration: usualDuration) * rate * LowLatencyRateControl.standing
+    let standing =
+      link.standing - link.bound(duration: typicalDuration) * rate * LowLatencyRateControl.standing
     let part = 1 - max(state.account, standing) / (rate * LowLatencyRateControl.memory.excess)
     let wanted = frameShareBits * min(max(part, correction.least), correction.most)
-    let most = largestUsual(room)
-    var qp = BitModel.qp(state.usual, units: wanted / (ratio * modelError(state)))
+    let most = largestTypical(room)
+    var qp = BitModel.qp(state.typical, units: wanted / (ratio * modelError(state)))
     if !rateChanged && framesSinceKey > 1 {
       let pace = LowLatencyRateControl.pace
       qp = min(max(qp, state.qp - pace.down), state.qp + pace.up)
@@ -65,17 +66,17 @@ extension LowLatencyRateControl {
       if !layers[layer].ratio.isKnown {
         layers[layer].qp = (layers.first { $0.ratio.isKnown }?.qp ?? layers[layer].qp) + 1
       }
-      layers[layer].usual = residual
+      layers[layer].typical = residual
       layers[layer].isKnown = true
       return
     }
-    layers[layer].usual.approach(
+    layers[layer].typical.approach(
       residual, by: Float(min(duration / LowLatencyRateControl.memory.pictures, 1)))
   }
 
   /// The most bits that an ordinary frame may take: beyond its share a part of what the bound and
   /// the even rate leave, so that several large frames approach the bound but never exceed it.
-  func largestUsual(_ room: Double) -> Double {
+  func largestTypical(_ room: Double) -> Double {
     let part = LowLatencyRateControl.parts.picture
     let even = max(
       link.evenRoom(keeping: LowLatencyRateControl.reserve.picture),
@@ -102,20 +103,20 @@ extension LowLatencyRateControl {
   /// The aim for a picture that stands still, which takes no bits until the QP falls far enough to
   /// improve it, whatever the model says.
   mutating func stillAim(_ room: Double, rate: Double) -> Aim {
-    let most = largestUsual(room)
-    let usualMost = min(room * 0.95, max(most * 1.5, frameShareBits * 2))
+    let most = largestTypical(room)
+    let typicalMaximum = min(room * 0.95, max(most * 1.5, frameShareBits * 2))
     // If macroblocks were skipped for lack of bits, the last frame says nothing about the QP. The
     // QP rises until the bits suffice for the whole picture.
     if layers[layer].isStarved {
       let qp = min(layers[layer].qp + LowLatencyRateControl.starvedStep, 51)
-      return (qp, min(bits(at: qp), most), usualMost)
+      return (qp, min(bits(at: qp), most), typicalMaximum)
     }
     let step = still.next(
       share: frameShareBits, backlog: link.backlog, rate: rate,
       mayImprove: layer == 0 && !hasChosenReferences && !isFixed && cautiousFrames == 0)
     // Older references may lack what the last picture has.
     let qp = hasChosenReferences ? max(step.qp, still.changeQP) : step.qp
-    guard let limit = step.most else { return (qp, min(bits(at: qp), most), usualMost) }
+    guard let limit = step.most else { return (qp, min(bits(at: qp), most), typicalMaximum) }
     highestRowQP = step.highestQP
     return (qp, min(limit, room * 0.9), min(limit, room * 0.95))
   }

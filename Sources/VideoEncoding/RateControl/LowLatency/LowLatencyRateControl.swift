@@ -29,8 +29,8 @@ package struct LowLatencyRateControl {
     /// The bits sent beyond the layer's share of the rate; below 0 where bits are left.
     package var account = 0.0
     /// The moving mean of the residual histograms of recent frames.
-    package var usual = ResidualHistogram()
-    /// Whether `usual` and the model's sums are those of the present scene.
+    package var typical = ResidualHistogram()
+    /// Whether `typical` and the model's sums are those of the present scene.
     package var isKnown = false
     /// The ratio of bits to model units.
     var ratio = BitRatio()
@@ -82,7 +82,7 @@ package struct LowLatencyRateControl {
   static let cascadeNovelty = (none: PreAnalysisResult.mostlyNew, full: 0.3)
   /// The weight of a frame in the learned ratio of bits to units: usually, after an error by a
   /// factor of two or more, and in the first frames after a key frame.
-  static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
+  static let learning = (typical: 0.25, missed: 0.5, early: 0.6)
   /// The QP steps from a still frame that a hard limit left too few bits for to the next one.
   static let starvedStep = 4.0
   /// Shares of the available bits for the first change after static content: `most` is the maximum,
@@ -195,7 +195,7 @@ package struct LowLatencyRateControl {
       cautiousFrames = 0
       if rate < old {
         cautiousFrames = LowLatencyRateControl.cautiousFrameCount
-        cautiousBits = 0.97 * rate * usualDuration * Double(cautiousFrames)
+        cautiousBits = 0.97 * rate * typicalDuration * Double(cautiousFrames)
       }
     } else if let rate = new.averageBitRate {
       link.rate = rate
@@ -221,7 +221,7 @@ package struct LowLatencyRateControl {
     isKeyFrame: Bool, isSceneChange: Bool, request: CodingRequest, properties: PreAnalysisResult
   ) -> Decision {
     beginFrame(isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, request)
-    let allowed = limits.largestFrame(duration: min(duration, usualDuration))
+    let allowed = limits.largestFrame(duration: min(duration, typicalDuration))
     guard let rate = settings.averageBitRate else {
       return constantQPDecision(request, allowed: allowed, isKeyFrame: isKeyFrame)
     }
@@ -275,8 +275,8 @@ package struct LowLatencyRateControl {
     share = request.budgetShare
     // The bits of a frame do not follow the jitter of its time, and a frame that fills a link that
     // a pause has emptied would arrive late.
-    frameShareBits = rate * usualDuration * share
-    accountCredit = rate * min(duration, usualDuration * LowLatencyRateControl.longestGain) * share
+    frameShareBits = rate * typicalDuration * share
+    accountCredit = rate * min(duration, typicalDuration * LowLatencyRateControl.longestGain) * share
     residual = properties.residual
     takeShares(properties.rowUnits)
     isStill = properties.isStill && !isUnpredicted
@@ -299,7 +299,7 @@ package struct LowLatencyRateControl {
   /// The bits that the bound of the link and hard limits leave for the frame.
   /// - Parameter allowed: the bits that hard limits leave; nil without any.
   private mutating func room(allowed: Double?) -> Double {
-    let room = max(link.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.minRoom.link)
+    let room = max(link.room(duration: typicalDuration), frameShareBits * LowLatencyRateControl.minRoom.link)
     isLimited = allowed.map { $0 < room } ?? false
     return allowed.map { min(room, $0) } ?? room
   }
@@ -307,8 +307,8 @@ package struct LowLatencyRateControl {
   /// The aim for one of the first frames after a reduction of the rate, which together keep to the
   /// new one.
   /// - Parameter usual: the aim for the frame elsewhere.
-  private func cautiousAim(_ usual: Aim) -> Aim {
-    var aim = usual
+  private func cautiousAim(_ typical: Aim) -> Aim {
+    var aim = typical
     let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share
     let most = min(fair * 0.92, rateChanged ? frameShareBits * 0.9 : .infinity)
     if aim.bits > most { aim = (max(aim.qp, qp(for: most)), most, aim.most) }
@@ -318,8 +318,8 @@ package struct LowLatencyRateControl {
 
   /// The aim for a frame within hard limits and with the number of bits or the QP that the caller
   /// has set.
-  private func requestedAim(_ usual: Aim, _ request: CodingRequest, allowed: Double?) -> Aim {
-    var aim = usual
+  private func requestedAim(_ typical: Aim, _ request: CodingRequest, allowed: Double?) -> Aim {
+    var aim = typical
     if let bits = request.targetBits {
       aim = (qp(for: Double(bits)), Double(bits), Double(bits) * 1.25)
     }
@@ -374,7 +374,7 @@ package struct LowLatencyRateControl {
   }
 
   /// The typical time between frames, in seconds.
-  var usualDuration: Double { interval.seconds }
+  var typicalDuration: Double { interval.seconds }
 
   /// The aim for a frame: its QP, its bits, and the most bits that it may take.
   package typealias Aim = (qp: Double, bits: Double, most: Double)
@@ -430,7 +430,7 @@ package struct LowLatencyRateControl {
       headers + Double(rows * columns) * cheapest(isKeyFrame)
     guard let allowed, least > allowed else { return false }
     return least
-      <= limits.largestFrame(duration: min(duration, usualDuration), afterPause: true) ?? .infinity
+      <= limits.largestFrame(duration: min(duration, typicalDuration), afterPause: true) ?? .infinity
   }
 
   /// Whether the frame would exceed the bound of the link, or a hard limit, even at the highest QP.
@@ -438,9 +438,9 @@ package struct LowLatencyRateControl {
     let least = bits(at: Double(settings.maximumQP))
     if let allowed, least > allowed { return true }
     if mustWait(isKeyFrame: false, allowed: allowed) { return true }
-    let room = link.room(duration: usualDuration)
+    let room = link.room(duration: typicalDuration)
     // Frames that no other frame refers to are dropped first.
-    if layer > 0 { return least > room - link.bound(duration: usualDuration) * link.rate * 0.5 }
+    if layer > 0 { return least > room - link.bound(duration: typicalDuration) * link.rate * 0.5 }
     // A frame that takes longer than the bound by itself is sent as soon as the link is free.
     return least > room && link.backlog > 0
   }

@@ -48,18 +48,18 @@ private struct Subdivision {
   let duration: CMTime
 
   /// The assumed distance of key frames in seconds, where no property sets it.
-  private static let usualSeconds = 10.0
-  private static let usualFrameRate = 30.0
+  private static let defaultSeconds = 10.0
+  private static let defaultFrameRate = 30.0
 
   init(_ draft: CompressionDraft) {
     let processors = ProcessInfo.processInfo.activeProcessorCount
     // Without a thread count, one thread per session uses the processors best.
     sessions = max(processors / max(draft.configuration.threads, 1), 1)
-    let rate = draft.configuration.frameRate.flatMap { $0 > 0 ? $0 : nil } ?? Self.usualFrameRate
+    let rate = draft.configuration.frameRate.flatMap { $0 > 0 ? $0 : nil } ?? Self.defaultFrameRate
     let interval = draft.configuration.allowsTemporalCompression ? draft.configuration.maxKeyFrameInterval : 1
     let longest = draft.configuration.maxKeyFrameIntervalDuration
     let distances = [interval > 0 ? Double(interval) / rate : 0, longest].filter { $0 > 0 }
-    let seconds = distances.min() ?? Self.usualSeconds
+    let seconds = distances.min() ?? Self.defaultSeconds
     let count = (seconds * rate).rounded(.up)
     frames = Int(min(max(count, 1), 1e6))
     duration = CMTime(nearest: max(seconds, 1 / rate), preferredTimescale: CompressionDraft.timescale)

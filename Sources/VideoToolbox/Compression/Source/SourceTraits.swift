@@ -40,8 +40,8 @@ struct SourceTraits {
       let isFull = given?.isFullRange == true && encoder.inputFormatsByProfile[profile] != nil
       let wantsTenBits = draft.hasProfile && draft.configuration.profile == .hevcMain10
       let preferred: PictureFormat = wantsTenBits ? .p010VideoRange : .nv12VideoRange
-      let usual = native.contains(preferred) ? preferred : native.first ?? .nv12VideoRange
-      format = native.first { isFull && $0.isFullRange } ?? usual
+      let defaultFormat = native.contains(preferred) ? preferred : native.first ?? .nv12VideoRange
+      format = native.first { isFull && $0.isFullRange } ?? defaultFormat
     }
     guard let buffer else { return }
     (primaries, transfer, matrix) = ColorNames.description(of: buffer)

@@ -93,12 +93,12 @@ import Testing
         }
       }
     }
-    let (usual, marked) = (try frames(nil), try frames(qp))
+    let (baseline, marked) = (try frames(nil), try frames(qp))
     #expect(marked[30].lowestQP == qp && marked[30].highestQP == qp)
-    #expect(usual[30].highestQP != qp)
+    #expect(baseline[30].highestQP != qp)
     if qp > 40 {
       // Those after it are as they would have been.
-      for n in 33..<40 { #expect(marked[n].averageQP < usual[n].averageQP + 3, "\(n)") }
+      for n in 33..<40 { #expect(marked[n].averageQP < baseline[n].averageQP + 3, "\(n)") }
     }
   }
 

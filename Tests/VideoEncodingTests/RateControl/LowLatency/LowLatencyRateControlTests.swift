@@ -82,7 +82,7 @@ import Testing
         }
         sum += qp
         var takes =
-          BitModel.units(picture.residual, qp: Double(qp)) * BitModel.usualRatio * picture.factor
+          BitModel.units(picture.residual, qp: Double(qp)) * BitModel.typicalRatio * picture.factor
           / Double(rows)
         let left = (rows - row) * macroblocks / rows
         if let budget = decision.budget, budget.isExhausted(bits: Int(bits + takes), left: left) { takes = 5 }

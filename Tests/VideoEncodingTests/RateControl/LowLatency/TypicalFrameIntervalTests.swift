@@ -30,8 +30,8 @@ import Testing
   @Test("Jitter comes to its mean")
   func jitterComesToItsMean() {
     let times = (0..<60).map { $0 % 2 == 0 ? 1.0 / 60 : 3.0 / 60 }
-    let usual = [Self.after(times), Self.after(times.dropLast())]
-    #expect(usual.allSatisfy { abs($0 * 30 - 1) < 0.15 }, "\(usual)")
+    let typical = [Self.after(times), Self.after(times.dropLast())]
+    #expect(typical.allSatisfy { abs($0 * 30 - 1) < 0.15 }, "\(typical)")
   }
 
   @Test("A burst after a slow stream counts for no more than four times its own times")

@@ -276,7 +276,7 @@ import VideoToolbox
       #expect(error > 0.5 && error < 100)
       return (samples, Double(Self.bytes(samples)) * pow(error, 0.75))
     }
-    let usual = try run()
+    let baseline = try run()
     let fastest = try run(realTime: true, speed: true, power: true)
     let faster = try run(realTime: true, speed: true)
     let fast = try run(speed: true)
@@ -284,16 +284,16 @@ import VideoToolbox
     let best = try run(speed: false)
     // The fastest efforts of H.264 differ in time; in bits little, on noise.
     #expect(fastest.cost > (codec == kCMVideoCodecType_H264 ? 0.98 : 1.03) * faster.cost)
-    #expect(fastest.cost > 1.03 * usual.cost)
-    #expect(faster.cost > 1.03 * usual.cost)
+    #expect(fastest.cost > 1.03 * baseline.cost)
+    #expect(faster.cost > 1.03 * baseline.cost)
     // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.
-    let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
+    let streams = [baseline, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
     #expect(Set(streams).count == streams.count)
     #expect(try run(realTime: true).cost > fast.cost)
     // More effort looks at more reference frames. (The package's own encoder says so in each
     // slice.)
     guard codec == kCMVideoCodecType_H264, usesX264 else { return }
-    let references = try [faster, fast, usual, best].map {
+    let references = try [faster, fast, baseline, best].map {
       Self.references(inPPS: try #require($0.samples.first?.parameterSets.last))
     }
     #expect(references == [1, 2, 3, 5])

@@ -27,8 +27,8 @@ import VideoToolbox
 
   @Test func followsThreadsAndKeyFrames() throws {
     let processors = ProcessInfo.processInfo.activeProcessorCount
-    let usual = try told([:])
-    #expect(usual == (processors, 300, 10))
+    let baseline = try told([:])
+    #expect(baseline == (processors, 300, 10))
     let whole = try told([
       kOVTCompressionPropertyKey_ThreadCount: processors, kVTCompressionPropertyKey_ExpectedFrameRate: 24,
       kVTCompressionPropertyKey_MaxKeyFrameInterval: 48,

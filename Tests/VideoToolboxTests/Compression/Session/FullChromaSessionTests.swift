@@ -210,11 +210,11 @@ import VideoToolbox
 
   @Test("Coloured text in BGRA stays sharp: more than 8 dB better than at 4:2:0")
   func colouredTextInBGRAStaysSharp() throws {
-    let usual: [CFString: Any] = [
+    let baseline: [CFString: Any] = [
       kVTCompressionPropertyKey_ProfileLevel: kVTProfileLevel_H264_High_AutoLevel,
       kVTCompressionPropertyKey_Quality: 0.9,
     ]
-    let half = try Self.quality(usual)
+    let half = try Self.quality(baseline)
     let full = try Self.quality(Self.profile.merging([kVTCompressionPropertyKey_Quality: 0.9]) { $1 })
     #expect(full > half + 8, "\(half) dB at 4:2:0, \(full) dB at 4:4:4")
     let lossless = try Self.quality(Self.profile.merging([kVTCompressionPropertyKey_Quality: 1]) { $1 })
@@ -270,8 +270,8 @@ import VideoToolbox
       CVPixelBufferPoolCreatePixelBuffer(nil, pool, &made)
       return CVPixelBufferGetPixelFormatType(try #require(made))
     }
-    let usual = try format()
-    #expect(usual != kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange)
+    let baseline = try format()
+    #expect(baseline != kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange)
     for (key, value) in Self.profile {
       try check(VTSessionSetProperty(session, key: key as CFString, value: value as AnyObject), "\(key)")
     }
@@ -280,6 +280,6 @@ import VideoToolbox
       VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_ProfileLevel, value: kVTProfileLevel_H264_High_AutoLevel),
       "High")
-    #expect(try format() == usual)
+    #expect(try format() == baseline)
   }
 }
