@@ -32,16 +32,16 @@ struct AudioFileLength {
     }
     var last: Int64?
     var uncertain: Int64?
-    let most = Self.longestGap.multipliedClamped(by: Int64(sampleRate))
+    let maximum = Self.longestGap.multipliedClamped(by: Int64(sampleRate))
     // Reading errors end the audio here. They are reported when the file is read.
     while let packet = try? demuxer.next() {
       guard let time = packet.pts ?? packet.dts else { continue }
       let start = frames(time)
-      if let last, start.subtractingClamped(last) > most { break }
+      if let last, start.subtractingClamped(last) > maximum { break }
       let said = frames(time.addingClamped(packet.duration)).subtractingClamped(start)
       // Some files have no durations, and in some the part to be removed is subtracted already. A
       // second is longer than any packet.
-      let length = min(most, said > 0 ? said : Int64(sampleRate))
+      let length = min(maximum, said > 0 ? said : Int64(sampleRate))
       uncertain = said <= 0 || packet.skippedAudio.end > 0 ? start : nil
       last = max(last ?? start, start.addingClamped(length))
     }

@@ -109,7 +109,7 @@ final class AudioFileWriter {
 
   private func write(_ data: UnsafeRawBufferPointer, _ time: Int64, _ duration: Int64) throws {
     bytes = bytes.addingClamped(Int64(data.count))
-    if let most = kind.container.maxBytes, bytes > most {
+    if let maximum = kind.container.maxBytes, bytes > maximum {
       throw AudioError.make(
         kAudioFileDoesNotAllow64BitDataSizeError, "This file type cannot store more than 4 GiB.")
     }

@@ -28,7 +28,7 @@ struct DeviceClock {
   /// Seconds. A larger error means that the device was stopped or started again.
   private static let farthest = 0.08
   /// The loop's bandwidth in hertz, at the beginning and at least.
-  private static let bandwidth = (first: 1.0, least: 0.1)
+  private static let bandwidth = (first: 1.0, minimum: 0.1)
   /// The range of the ratio between the estimated and the nominal duration of a frame.
   private static let range = 0.5...2.0
 
@@ -63,7 +63,7 @@ struct DeviceClock {
     requests += 1
     // The bandwidth decreases with the observed time, down to the least one.
     let seen = Double(requests) * Double(frames) * nominal
-    let hertz = max(min(Self.bandwidth.first, 1 / seen), Self.bandwidth.least)
+    let hertz = max(min(Self.bandwidth.first, 1 / seen), Self.bandwidth.minimum)
     let omega = min(2 * Double.pi * hertz * duration, 0.5)
     let corrected = expected + 2.0.squareRoot() * omega * error
     period = min(
@@ -78,7 +78,9 @@ struct DeviceClock {
   private mutating func shifted(by error: Double) -> Double? {
     if errors.count == Self.several { errors.removeFirst() }
     errors.append(error)
-    guard errors.count == Self.several, let least = errors.min(), let most = errors.max() else { return nil }
-    return least > Self.shift ? least : most < -Self.shift ? most : nil
+    guard errors.count == Self.several, let minimum = errors.min(), let maximum = errors.max() else {
+      return nil
+    }
+    return minimum > Self.shift ? minimum : maximum < -Self.shift ? maximum : nil
   }
 }

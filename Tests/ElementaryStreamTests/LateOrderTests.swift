@@ -86,7 +86,9 @@ import VideoBitstream
 
   /// Places are given once each, and decoding order is kept, by count and by size.
   @Test func limitsOfWhatWaits() {
-    for (size, most) in [(0, OutputOrder<Int>.maxWaitingPackets), (OutputOrder<Int>.maxWaitingSize / 8, 8)] {
+    for (size, maximum) in [
+      (0, OutputOrder<Int>.maxWaitingPackets), (OutputOrder<Int>.maxWaitingSize / 8, 8),
+    ] {
       var order = OutputOrder<Int>()
       var places: [Int] = []
       var items: [Int] = []
@@ -95,14 +97,14 @@ import VideoBitstream
           index, size: size, order: index == 0 ? 1 << 20 : index, startsSequence: index == 0, maxReorder: 4)
         items += ready.map(\.item)
         places += ready.map(\.outputIndex)
-        #expect(index + 1 - items.count <= most)
+        #expect(index + 1 - items.count <= maximum)
       }
       let rest = order.finish()
       items += rest.map(\.item)
       places += rest.map(\.outputIndex)
       #expect(items == Array(0..<5000) && places.sorted() == items)
       // The late one goes behind those that waited with it.
-      #expect(places[0] == most && Array(places[1...most]) == Array(0..<most))
+      #expect(places[0] == maximum && Array(places[1...maximum]) == Array(0..<maximum))
     }
   }
 

@@ -40,12 +40,12 @@ public struct MemoryChart: Sendable {
 
   private static func lines(_ curve: MemoryCurve, row number: Int) -> [String] {
     let base = top + (number + 1) * row - 14
-    let most = Double(max(curve.resident.max() ?? 1, 1)) * 1.25
+    let maximum = Double(max(curve.resident.max() ?? 1, 1)) * 1.25
     let (drawn, tall) = (Double(width - left - 90), Double(row - 24))
     let points = curve.resident.enumerated().map { x, y in
       String(
         format: "%.1f,%.1f", Double(left) + drawn * Double(x) / Double(max(curve.resident.count - 1, 1)),
-        Double(base) - tall * Double(y) / most)
+        Double(base) - tall * Double(y) / maximum)
     }
     var lines = ["<text x=\"10\" y=\"\(base - 26)\">\(curve.name)</text>"]
     if let files = curve.files.last {

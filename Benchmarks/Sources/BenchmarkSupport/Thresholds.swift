@@ -5,13 +5,13 @@ import Foundation
 /// `Benchmarks/Thresholds`. When a value improves, the commit that improves it also lowers the
 /// threshold.
 public struct Thresholds: Sendable {
-  private let most: [String: Double]
+  private let maximum: [String: Double]
   private let path: String
 
   public init(path: String) throws {
     self.path = path
     do {
-      most = try JSONDecoder().decode(
+      maximum = try JSONDecoder().decode(
         [String: Double].self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
       throw BenchmarkError(description: "cannot read the thresholds '\(path)': \(error.localizedDescription)")
@@ -22,11 +22,13 @@ public struct Thresholds: Sendable {
   /// their limits. A value without a threshold and a threshold without a value are also problems.
   public func complaints(about figures: [String: Double]) -> [String] {
     figures.sorted { $0.key < $1.key }.compactMap { name, value -> String? in
-      guard let most = most[name] else { return "\(name) is \(Self.text(value)); \(path) does not have it" }
-      return value <= most
-        ? nil : "\(name) is \(Self.text(value)); \(path) allows \(Self.text(most)) at most"
+      guard let maximum = maximum[name] else {
+        return "\(name) is \(Self.text(value)); \(path) does not have it"
+      }
+      return value <= maximum
+        ? nil : "\(name) is \(Self.text(value)); \(path) allows \(Self.text(maximum)) at most"
     }
-      + most.keys.filter { figures[$0] == nil }.sorted().map { "\($0) was not measured; \(path) has it" }
+      + maximum.keys.filter { figures[$0] == nil }.sorted().map { "\($0) was not measured; \(path) has it" }
   }
 
   private static func text(_ value: Double) -> String {

@@ -166,12 +166,12 @@ struct Line: Codable {
     let window = Int((2 * frameRate).rounded())
     guard window > 0, sizes.count >= window else { return }
     var bytes = sizes.prefix(window).reduce(0, +)
-    var most = bytes
+    var maximum = bytes
     for i in window..<sizes.count {
       bytes += sizes[i] - sizes[i - window]
-      most = max(most, bytes)
+      maximum = max(maximum, bytes)
     }
-    fullestTwoSeconds = Double(most * 8) / (Double(rate) * Double(window) / frameRate)
+    fullestTwoSeconds = Double(maximum * 8) / (Double(rate) * Double(window) / frameRate)
   }
 }
 

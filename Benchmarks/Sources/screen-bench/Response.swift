@@ -31,7 +31,7 @@ struct Response {
   /// The luma PSNR in dB from which on a part of a picture counts as sharp.
   static let sharp = 38.0
   /// The PSNR in dB beyond which a picture counts as no better.
-  private static let most = 50.0
+  private static let maximum = 50.0
   /// The seconds after an event that `Answer.firstQuality` is the mean of.
   private static let first = 0.5
 
@@ -57,7 +57,7 @@ struct Response {
       let n = measured
       measured += 1
       trace[n].quality = Self.quality(shown, clip, n, 0, 0, clip.width, clip.height)
-      quality += min(trace[n].quality, Self.most) / Double(units.count)
+      quality += min(trace[n].quality, Self.maximum) / Double(units.count)
       guard let i = desktop.events.lastIndex(where: { $0.frame <= n }) else { return }
       let e = desktop.events[i]
       parts[i].append(Self.quality(shown, clip, n, e.x, e.y, e.width, e.height))
@@ -86,7 +86,7 @@ struct Response {
     try receive()
     while measured < units.count { measure() }
     for (i, event) in desktop.events.enumerated() {
-      let early = parts[i].prefix(max(Int(Self.first * clip.frameRate), 1)).map { min($0, Self.most) }
+      let early = parts[i].prefix(max(Int(Self.first * clip.frameRate), 1)).map { min($0, Self.maximum) }
       let sharp = parts[i].firstIndex { $0 >= Self.sharp }
       let frames = sharp ?? desktop.end(of: i) - event.frame
       let last = sharp.map { trace[event.frame + $0].wait } ?? 0

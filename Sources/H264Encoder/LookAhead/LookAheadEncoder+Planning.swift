@@ -97,7 +97,7 @@ extension LookAheadEncoder {
     _ plan: inout PicturePlan, _ picture: QueuedPicture, _ flight: PictureInFlight
   ) {
     let coder = flight.coder
-    order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
+    order.selectReferences(picture.kind, index: picture.index, maximum: max(1, coder.referencesSearched))
     weights?.chooseWeights(&plan, picture.brightnessMeasurement, index: picture.index, order, coder)
     for (i, entry) in order.list0.enumerated() { coder.setReference(i, pool[entry.picture]) }
     for (i, entry) in order.list1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }

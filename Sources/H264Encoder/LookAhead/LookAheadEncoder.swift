@@ -137,10 +137,10 @@ final class LookAheadEncoder: EncodingStrategy {
       effort: engine.effort, timeFraction: engine.encodeTimeShare, frameRate: engine.frameRate)
     let hasB = configuration.bidirectionalLimit > 0
     self.cpu = cpu
-    let most = configuration.picturesInFlight
-    maxInFlight = most
+    let maximum = configuration.picturesInFlight
+    maxInFlight = maximum
     let geometry = PictureGeometry(width: engine.width, height: engine.height)
-    history = MotionHistory(geometry, pictures: most + 1)
+    history = MotionHistory(geometry, pictures: maximum + 1)
     coder = PictureCoder(
       configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB, history: history)
     let analysis = LookAheadPreAnalysis(
@@ -148,11 +148,12 @@ final class LookAheadEncoder: EncodingStrategy {
       readsBrightness: pps.hasWeightedPrediction)
     scheduler =
       coder.threads > 1
-      ? PictureScheduler(threads: coder.threads, slots: most, first: analysis, signal: analysis.signal) : nil
+      ? PictureScheduler(threads: coder.threads, slots: maximum, first: analysis, signal: analysis.signal)
+      : nil
     var memory = EncoderMemory()
     var pool: [PicturePlanes] = []
     // The reference pictures, those in flight, and the one that `withReconstruction` reads.
-    for _ in 0..<engine.maximumReferences + most + (most > 1 ? 1 : 0) {
+    for _ in 0..<engine.maximumReferences + maximum + (maximum > 1 ? 1 : 0) {
       pool.append(PicturePlanes(coder.geometry, memory: &memory, storesMotion: hasB))
     }
     self.pool = pool
@@ -170,7 +171,7 @@ final class LookAheadEncoder: EncodingStrategy {
         keepsSourceTypes: configuration.lookAhead.frames >= LookAheadQueue.fewestForTypes),
       pass: pass,
       joined: JoinedBuffer(settings, tick: tick, macroblocks: coder.geometry.macroblockCount))
-    framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)
+    framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: maximum - 1)
     pictureSets = configuration.makePictureSets(pps)
     weights =
       pps.hasWeightedPrediction
@@ -179,7 +180,7 @@ final class LookAheadEncoder: EncodingStrategy {
     evenShares.update(
       repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
-    inFlight.reserveCapacity(most)
+    inFlight.reserveCapacity(maximum)
     reorderingDepth = configuration.reorderingDepth
   }
 

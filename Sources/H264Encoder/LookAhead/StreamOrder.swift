@@ -43,8 +43,8 @@ struct StreamOrder {
   /// - Parameters:
   ///   - kind: the type of the picture; a key frame has no references.
   ///   - index: its index in input order.
-  ///   - most: the most pictures in list 0.
-  mutating func selectReferences(_ kind: QueuedPicture.Kind, index: UInt64, most: Int) {
+  ///   - maximum: the most pictures in list 0.
+  mutating func selectReferences(_ kind: QueuedPicture.Kind, index: UInt64, maximum: Int) {
     list0.removeAll(keepingCapacity: true)
     list1.removeAll(keepingCapacity: true)
     if kind.isKey { return }
@@ -55,13 +55,13 @@ struct StreamOrder {
       for entry in buffer.entries where entry.index > index { list1.append(entry) }
       list0.sort { $0.index > $1.index }
       list1.sort { $0.index < $1.index }
-      if list0.count > most { list0.removeLast(list0.count - most) }
+      if list0.count > maximum { list0.removeLast(list0.count - maximum) }
       if list1.count > 1 { list1.removeLast(list1.count - 1) }
       return
     }
     for entry in buffer.entries where !entry.isBidirectional && entry.index >= first { list0.append(entry) }
-    if most > 1 { list0.preferRaisedQuality() }
-    if list0.count > most { list0.removeLast(list0.count - most) }
+    if maximum > 1 { list0.preferRaisedQuality() }
+    if list0.count > maximum { list0.removeLast(list0.count - maximum) }
   }
 
   /// Fills in the slice header of a picture, and marks reference pictures as the header tells the

@@ -93,7 +93,7 @@ extension LowLatencyEncoder {
   ) -> Bool {
     let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: picture, output: &output)
-    if coder.isThreaded, let most = decision.largest, Double(output.bits) > most {
+    if coder.isThreaded, let maximum = decision.largest, Double(output.bits) > maximum {
       // With several threads a row begins before the bits of the rows above are known, and a noisy
       // picture can exceed the limit.
       output.truncate(units: leading.units, count: leading.count)

@@ -13,7 +13,7 @@ extension LowLatencyEncoder {
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
     // During a gradual refresh each picture has more refreshed columns than the one before it, so
     // only the newest may be referred to.
-    let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : maxReferences
+    let maximum = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : maxReferences
     switch options.references {
     case .automatic:
       // Newest first, short-term and long-term references alike.
@@ -33,8 +33,8 @@ extension LowLatencyEncoder {
         for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
     }
-    if options.references == .automatic && most > 1 { list0.preferRaisedQuality() }
-    if list0.count > most { list0.removeLast(list0.count - most) }
+    if options.references == .automatic && maximum > 1 { list0.preferRaisedQuality() }
+    if list0.count > maximum { list0.removeLast(list0.count - maximum) }
   }
 
   /// The most reference pictures that the next frame may have.

@@ -386,7 +386,7 @@ package struct DisplacementDetector {
         }
       }
     }
-    var most: Int32 = 0
+    var maximum: Int32 = 0
     let least = max(DisplacementDetector.minVotes, total / 24)
     while displacements.count < Displacements.limit {
       var best = 0
@@ -394,12 +394,12 @@ package struct DisplacementDetector {
       let vote = votes[best]
       if vote.count < least { break }
       displacements.append(x: Int(vote.x), y: Int(vote.y))
-      most &+= vote.count
+      maximum &+= vote.count
       votes[best].count = 0
     }
     // Only every `rowStep`-th row has its positions in the table, so that one in `rowStep` look-ups
     // can match: half of these is most of the content.
-    displacements.explainMost = most &* Int32(DisplacementDetector.rowStep) &* 2 >= lookedUp
+    displacements.explainMost = maximum &* Int32(DisplacementDetector.rowStep) &* 2 >= lookedUp
   }
 
   /// Adds a vote for a displacement, unless its four entries of the hash table are taken by others.

@@ -80,7 +80,7 @@ package struct ScrollDetector {
     // A strip that has not moved says nothing against the others, so a strip's loss does not count
     // against their gain. At least half of the difference has to vanish.
     var best = 0
-    var most = (still.wrappedSum() &+ 1) / 2 &- 1
+    var maximum = (still.wrappedSum() &+ 1) / 2 &- 1
     let unknown = Strips(repeating: cap / 4)
     let furthest = min(height * 3 / 4, limit)
     for distance in -furthest...furthest where abs(distance) >= ScrollDetector.nearest {
@@ -88,7 +88,7 @@ package struct ScrollDetector {
       var gain = Int32.max
       var i = 0
       // The gain only shrinks with further rows.
-      while i < count && gain > most {
+      while i < count && gain > maximum {
         let end = min(i &+ 8, count)
         while i < end {
           let y = i &* height / count &+ distance
@@ -99,8 +99,8 @@ package struct ScrollDetector {
         let left = still &- moved
         gain = left.replacing(with: 0, where: left .< 0).wrappedSum()
       }
-      if gain > most && matches(distance, wide, count, measure) {
-        most = gain
+      if gain > maximum && matches(distance, wide, count, measure) {
+        maximum = gain
         best = distance
       }
     }

@@ -159,21 +159,21 @@ extension LookAheadQueue {
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ settings: LookAheadSettings
   ) -> Int {
     guard hasAnchor, let first = rest.first, !first.kind.isKey else { return 1 }
-    let most = rest.prefix(settings.bidirectionalLimit + 1)
-    var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
+    let candidates = rest.prefix(settings.bidirectionalLimit + 1)
+    var end = candidates.firstIndex { $0.kind.isKey || $0.isCut } ?? candidates.endIndex
     updateSourceTypes()
     switch followsSourceTypes ? sourceTypes : .unknown {
     case .unknown: break
-    case .predicted: end = min(end, most.startIndex + 1)
+    case .predicted: end = min(end, candidates.startIndex + 1)
     case .mixed:
-      let last = (most.startIndex..<end).first {
-        wasPredicted(most[$0], next: $0 + 1 < rest.endIndex ? rest[$0 + 1] : nil)
+      let last = (candidates.startIndex..<end).first {
+        wasPredicted(candidates[$0], next: $0 + 1 < rest.endIndex ? rest[$0 + 1] : nil)
       }
       end = last.map { $0 + 1 } ?? end
     }
     if end < rest.endIndex, rest[end].kind == .openKey, !rest[end].isCut {
-      end += end < most.endIndex ? 1 : -1
+      end += end < candidates.endIndex ? 1 : -1
     }
-    return max(end - most.startIndex, 1)
+    return max(end - candidates.startIndex, 1)
   }
 }

@@ -9,20 +9,20 @@ struct BestVector {
   /// The vertical component of the best vector.
   private(set) var y = 0
   /// The smallest components that are allowed.
-  private let least: (x: Int, y: Int)
+  private let minimum: (x: Int, y: Int)
   /// The largest components that are allowed.
-  private let most: (x: Int, y: Int)
+  private let maximum: (x: Int, y: Int)
 
   /// Begins with the zero vector.
   ///
   /// - Parameters:
   ///   - cost: the cost of the zero vector.
-  ///   - least: the smallest components that are allowed.
-  ///   - most: the largest components that are allowed.
-  @inline(__always) init(cost: Int, least: (x: Int, y: Int), most: (x: Int, y: Int)) {
+  ///   - minimum: the smallest components that are allowed.
+  ///   - maximum: the largest components that are allowed.
+  @inline(__always) init(cost: Int, minimum: (x: Int, y: Int), maximum: (x: Int, y: Int)) {
     self.cost = cost
-    self.least = least
-    self.most = most
+    self.minimum = minimum
+    self.maximum = maximum
   }
 
   /// Tries a vector, clamped to the bounds.
@@ -34,8 +34,8 @@ struct BestVector {
   @inline(__always) mutating func tryVector(
     _ vx: Int, _ vy: Int, _ costAt: (_ x: Int, _ y: Int) -> Int
   ) {
-    let cx = min(max(vx, least.x), most.x)
-    let cy = min(max(vy, least.y), most.y)
+    let cx = min(max(vx, minimum.x), maximum.x)
+    let cy = min(max(vy, minimum.y), maximum.y)
     if cx == x && cy == y { return }
     let cost = costAt(cx, cy)
     if cost < self.cost { (self.cost, x, y) = (cost, cx, cy) }

@@ -72,15 +72,15 @@ struct ExactMatchSearch {
     var result = ExactMatches(exact: 0, compared: 0, sampled: 1)
     let (left, top) = (x &* 16 &+ 4, y &* 16 &+ 4)
     let margin = ExactMatchSearch.margin
-    let most = (x: other.width &- 8 &- margin &- left, y: other.height &- 8 &- margin &- top)
-    guard most.x >= 0, most.y >= 0, hasTexture(picture, left, top) else { return result }
+    let maximum = (x: other.width &- 8 &- margin &- left, y: other.height &- 8 &- margin &- top)
+    guard maximum.x >= 0, maximum.y >= 0, hasTexture(picture, left, top) else { return result }
     let bytesPerRow = other.lumaBytesPerRow
     let origin = other.luma + (top &* bytesPerRow &+ left)
     let sad = kernels.pointee.sad.3!
     func cost(_ vx: Int, _ vy: Int) -> Int {
       Int(sad(block, ExactMatchSearch.stride, origin + (vy &* bytesPerRow &+ vx), bytesPerRow))
     }
-    var best = BestVector(cost: cost(0, 0), least: (margin &- left, margin &- top), most: most)
+    var best = BestVector(cost: cost(0, 0), minimum: (margin &- left, margin &- top), maximum: maximum)
     best.tryVector(guess.x, guess.y, cost)
     best.diamondSearch(from: 4, lastRounds: 6, cost)
     if best.cost == 0 { return result }

@@ -120,8 +120,8 @@ struct LowResolutionAnalysis {
     let (reach, block) = (LowResolutionAnalysis.reach, block)
     var best = BestVector(
       cost: Int(sad(block, 16, reference.luma + origin, stride)),
-      least: (0 &- left &- reach, 0 &- top &- reach),
-      most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
+      minimum: (0 &- left &- reach, 0 &- top &- reach),
+      maximum: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
     if best.cost > LowResolutionAnalysis.still {
       best.diamondSearch(from: 4) {
         Int(sad(block, 16, reference.luma + (origin &+ $1 &* stride &+ $0), stride))
@@ -230,8 +230,8 @@ struct LowResolutionAnalysis {
     let isStill = still <= LowResolutionAnalysis.still
     var best = BestVector(
       cost: isStill ? still : still &+ neighbours.bits(0, 0),
-      least: (0 &- left &- reach, 0 &- top &- reach),
-      most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
+      minimum: (0 &- left &- reach, 0 &- top &- reach),
+      maximum: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
     if isStill { return best }
     @inline(__always) func cost(_ vx: Int, _ vy: Int) -> Int {
       Int(sad(block, 16, origin + (vy &* stride &+ vx), stride)) &+ neighbours.bits(2 &* vx, 2 &* vy)

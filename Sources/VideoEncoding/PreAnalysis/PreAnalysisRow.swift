@@ -221,7 +221,8 @@ struct PreAnalysisRow {
     let still = Int(sad(block, 16, base, stride))
     difference &+= still
     var best = BestVector(
-      cost: still, least: (0 &- left, 0 &- top), most: (last.width &- 8 &- left, last.height &- 8 &- top))
+      cost: still, minimum: (0 &- left, 0 &- top), maximum: (last.width &- 8 &- left, last.height &- 8 &- top)
+    )
     if still > 64 {
       func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, 16, base + (y &* stride &+ x), stride)) }
       func attempt(_ v: SIMD2<Int16>) { best.tryVector(Int(v.x), Int(v.y), cost) }

@@ -44,11 +44,11 @@ struct LeakyBucket {
   mutating func drain(seconds: Double) { fullness = max(fullness - rate * seconds, 0) }
 
   /// Loses the bits beyond a number.
-  mutating func clamp(to most: Double) { fullness = min(fullness, most) }
+  mutating func clamp(to maximum: Double) { fullness = min(fullness, maximum) }
 
-  /// The bits beyond `most` that there would be if `bits` were removed and the bits of some seconds
-  /// arrived; a negative number is free room.
-  func excess(over most: Double, removing bits: Double, seconds: Double) -> Double {
-    fullness + rate * seconds - bits - most
+  /// The bits beyond `maximum` that there would be if `bits` were removed and the bits of some
+  /// seconds arrived; a negative number is free room.
+  func excess(over maximum: Double, removing bits: Double, seconds: Double) -> Double {
+    fullness + rate * seconds - bits - maximum
   }
 }

@@ -190,7 +190,7 @@ private struct Block {
   ///   - limit: the limit of a sample's difference.
   @inline(__always)
   private static func share(of weight: Int, error: Int, limit: Int) -> Int {
-    let most = 64 &* limit &* limit
-    return error >= most ? 0 : weight &* (most &- error) / most
+    let maximum = 64 &* limit &* limit
+    return error >= maximum ? 0 : weight &* (maximum &- error) / maximum
   }
 }

@@ -22,9 +22,9 @@ public final class VTTemporalNoiseFilterConfiguration: NSObject, VTFrameProcesso
   /// - Returns: nil for a size outside of `minimumDimensions` to `maximumDimensions`, or another
   ///   pixel format.
   public init?(frameWidth: Int, frameHeight: Int, sourcePixelFormat: OSType) {
-    let (least, most) = (Self.minimumDimensions, Self.maximumDimensions)
-    guard (Int(least.width)...Int(most.width)).contains(frameWidth),
-      (Int(least.height)...Int(most.height)).contains(frameHeight),
+    let (minimum, maximum) = (Self.minimumDimensions, Self.maximumDimensions)
+    guard (Int(minimum.width)...Int(maximum.width)).contains(frameWidth),
+      (Int(minimum.height)...Int(maximum.height)).contains(frameHeight),
       Self.supportedSourcePixelFormats.contains(sourcePixelFormat)
     else { return nil }
     self.frameWidth = frameWidth

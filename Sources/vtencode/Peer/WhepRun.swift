@@ -242,10 +242,10 @@ final class WhepRun: @unchecked Sendable {
       "stands still",
       "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
     )
-    if let half = log.delay(0.5), let most = log.delay(0.95) {
+    if let median = log.delay(0.5), let percentile95 = log.delay(0.95) {
       table.row(
         "delay",
-        "\(TextFormat.fixed(half * 1000, 0)) ms p50, \(TextFormat.fixed(most * 1000, 0)) ms p95, capture to decoded"
+        "\(TextFormat.fixed(median * 1000, 0)) ms p50, \(TextFormat.fixed(percentile95 * 1000, 0)) ms p95, capture to decoded"
       )
     }
     table.row(

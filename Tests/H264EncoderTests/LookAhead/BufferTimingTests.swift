@@ -175,8 +175,8 @@ import ToolSupport
         period += 1
         begin = removal
         if n > 0 {
-          let most = ((removal - arrived) * 90_000 + 1e-4).rounded(.up)
-          #expect(delays[period] <= most, "\(context), frame \(n)")
+          let maximum = ((removal - arrived) * 90_000 + 1e-4).rounded(.up)
+          #expect(delays[period] <= maximum, "\(context), frame \(n)")
           if isConstant {
             #expect(delays[period] >= ((removal - arrived) * 90_000 - 1e-4).rounded(.down), "\(context)")
           }

@@ -126,8 +126,8 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
       c.lookAhead.buffer = .init(maximumRate: bits, size: bits / r.int(1...5))
     }
     if c.lookAhead.buffer == nil, r.chance(25) {
-      let most = r.int(50...3000) * 1000
-      c.lookAhead.buffer = .init(maximumRate: most, size: most / r.int(1...4))
+      let maximum = r.int(50...3000) * 1000
+      c.lookAhead.buffer = .init(maximumRate: maximum, size: maximum / r.int(1...4))
     }
     c.lookAhead.writesBufferTiming = c.lookAhead.buffer != nil && r.chance(50)
     if case .constant = c.lookAhead.rate { c.lookAhead.frames = max(c.lookAhead.frames, 1) }

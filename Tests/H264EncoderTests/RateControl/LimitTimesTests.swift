@@ -21,16 +21,16 @@ import Testing
 
   /// The most bytes in a second that ends with a frame.
   private static func fullest(_ frames: [(time: Double, bytes: Int)]) -> Int {
-    var most = 0
+    var maximum = 0
     for (i, last) in frames.enumerated() {
       var sum = 0
       for frame in frames[...i].reversed() {
         if frame.time <= last.time - 1 + 1e-6 { break }
         sum += frame.bytes
       }
-      most = max(most, sum)
+      maximum = max(maximum, sum)
     }
-    return most
+    return maximum
   }
 
   @Test(
@@ -52,11 +52,11 @@ import Testing
       }
       frames.append((time, bytes))
     }
-    let most = Self.fullest(frames)
+    let maximum = Self.fullest(frames)
     // Where no frame may be dropped, one takes its headers even if nothing is left for it.
-    #expect(most <= (drops ? 40_000 : 40_400))
+    #expect(maximum <= (drops ? 40_000 : 40_400))
     // The limit is what holds it, and nothing else.
-    if burst.frames > 2 { #expect(most > 20_000) }
+    if burst.frames > 2 { #expect(maximum > 20_000) }
   }
 
   @Test("A limit at a fixed QP as well")

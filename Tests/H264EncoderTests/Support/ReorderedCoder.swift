@@ -42,8 +42,8 @@ enum ReorderedPattern: CaseIterable {
   /// Pictures in decode order, with their reference lists by nearness.
   /// - Parameters:
   ///   - offset: QP that B pictures have above `qp`, those of each level one more.
-  ///   - most: entries in a list at most.
-  func pictures(count: Int, qp: Int, offset: Int, most: Int = 1) -> [ReorderedPicture] {
+  ///   - maximum: entries in a list at most.
+  func pictures(count: Int, qp: Int, offset: Int, maximum: Int = 1) -> [ReorderedPicture] {
     var result: [ReorderedPicture] = []
     var stored: [Int] = []
     func add(_ display: Int, _ kind: H264SliceKind, _ qp: Int, isReference: Bool = true) {
@@ -51,8 +51,8 @@ enum ReorderedPattern: CaseIterable {
       let after = stored.filter { $0 > display }.sorted { $0 < $1 }
       var picture = ReorderedPicture(
         display: display, kind: kind, isReference: isReference, hasRaisedQuality: kind == .i, qp: min(qp, 51))
-      if kind != .i { picture.list0 = Array((before + after).prefix(most)) }
-      if kind == .b { picture.list1 = Array((after + before).prefix(most)) }
+      if kind != .i { picture.list0 = Array((before + after).prefix(maximum)) }
+      if kind == .b { picture.list1 = Array((after + before).prefix(maximum)) }
       result.append(picture)
       if isReference {
         stored.append(display)

@@ -54,7 +54,7 @@ struct ReorderedStream: CustomStringConvertible {
     pattern = [.ibbp, .pyramid4, .pyramid8].randomElement(using: &r)!
     let qp = r.chance(20) ? [0, 1, 2, 50].randomElement(using: &r)! : r.int(0...51)
     var pictures = pattern.pictures(
-      count: r.int(3...14), qp: qp, offset: r.int(0...4), most: r.chance(50) ? 1 : r.int(2...4))
+      count: r.int(3...14), qp: qp, offset: r.int(0...4), maximum: r.chance(50) ? 1 : r.int(2...4))
     // Lists in an order that makes no sense are allowed too.
     if r.chance(30) {
       for i in pictures.indices where pictures[i].kind == .b && r.chance(50) {

@@ -54,13 +54,13 @@ package struct BufferState {
     bucket.add(rate * seconds - bits)
   }
 
-  /// The bits that would have to be stuffed so that no more than `most` are in the buffer at the
+  /// The bits that would have to be stuffed so that no more than `maximum` are in the buffer at the
   /// next removal; a negative number is free room.
   /// - Parameters:
-  ///   - most: the bits that may be in the buffer.
+  ///   - maximum: the bits that may be in the buffer.
   ///   - bits: the bits of the access unit that is removed now.
   ///   - seconds: the time until the next removal.
-  package func excess(over most: Double, removing bits: Double, seconds: Double) -> Double {
-    bucket.excess(over: most, removing: bits, seconds: seconds)
+  package func excess(over maximum: Double, removing bits: Double, seconds: Double) -> Double {
+    bucket.excess(over: maximum, removing: bits, seconds: seconds)
   }
 }

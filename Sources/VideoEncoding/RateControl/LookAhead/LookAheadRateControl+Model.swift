@@ -70,7 +70,7 @@ extension LookAheadRateControl {
         // began with all of it would have to become coarser when it is gone.
         let saved = max(-balance, 0) / max(rate, 1)
         let spending = LookAheadRateControl.spendingTime
-        horizon = max(1, elapsed * 0.3, min(saved * spending.perSecond, spending.most))
+        horizon = max(1, elapsed * 0.3, min(saved * spending.perSecond, spending.maximum))
       }
     }
     let wanted = max(rate * (aheadSeconds + horizon) - balance, rate * (aheadSeconds + horizon) * 0.1)
@@ -94,7 +94,7 @@ extension LookAheadRateControl {
   /// Where the duration of the stream is not known: the time in seconds within which each second of
   /// the bit rate that was saved is spent, and the longest time within which all of it is. Savings
   /// of two seconds thus raise the rate by an eighth for 16 s.
-  private static let spendingTime = (perSecond: 8.0, most: 20.0)
+  private static let spendingTime = (perSecond: 8.0, maximum: 20.0)
 
   /// Whether what quiet content saves is spread over the content to come: where the end of the
   /// stream is not known, or hard limits keep it from being made up for later.

@@ -53,8 +53,8 @@ extension LookAheadRateControl {
     // Bits that easy content does not use are not saved up without bound.
     if let rate = settings.targetRate {
       let saving = LookAheadRateControl.longestSaving
-      let most = secondsLeft != nil && spreadsSavings ? saving.knownEnd : saving.typical
-      spent = max(spent, Double(rate) * (elapsed - max(most, elapsed * 0.5)))
+      let maximum = secondsLeft != nil && spreadsSavings ? saving.knownEnd : saving.typical
+      spent = max(spent, Double(rate) * (elapsed - max(maximum, elapsed * 0.5)))
     }
   }
 

@@ -159,10 +159,10 @@ public struct PassStatistics: Sendable, Equatable {
     -> ClosedRange<Double>
   {
     let streams = streams(of: parts, buffer: buffer)
-    let (least, most) = (
+    let (minimum, maximum) = (
       streams.reduce(0) { $0 + $1.bits(qp: 51) }, streams.reduce(0) { $0 + $1.bits(qp: 0) }
     )
-    return min(least, most)...max(least, most)
+    return min(minimum, maximum)...max(minimum, maximum)
   }
 
   /// The statistics of each part, with the buffer that it goes through.

@@ -160,8 +160,8 @@ struct RemainingPass {
     }
     // Below some QP the buffer lets nothing more through. The highest QP that takes nearly all of
     // it is enough.
-    let most = all(0) * Self.nearlyAll
-    return (Self.qp(min(wanted, most), all), wanted >= most)
+    let maximum = all(0) * Self.nearlyAll
+    return (Self.qp(min(wanted, maximum), all), wanted >= maximum)
   }
 
   /// The QP at which the whole stream takes a number of bits.

@@ -34,9 +34,9 @@ package struct TickRounding {
   package mutating func round(_ seconds: Double, usual: Double) -> Double {
     let longest = Self.longest(usual: usual)
     let wanted = min(max(seconds, Self.shortest), longest) + carried
-    let most = max((longest / tick + 1e-6).rounded(.down), 1)
-    let least = min(max((Self.shortest / tick - 1e-6).rounded(.up), 1), most)
-    let rounded = min(max((wanted / tick).rounded(), least), most) * tick
+    let maximum = max((longest / tick + 1e-6).rounded(.down), 1)
+    let minimum = min(max((Self.shortest / tick - 1e-6).rounded(.up), 1), maximum)
+    let rounded = min(max((wanted / tick).rounded(), minimum), maximum) * tick
     carried = wanted - rounded
     return rounded
   }

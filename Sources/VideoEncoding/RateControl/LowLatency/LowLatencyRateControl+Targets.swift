@@ -33,8 +33,8 @@ extension LowLatencyRateControl {
     let standing =
       link.standing - link.bound(duration: typicalDuration) * rate * LowLatencyRateControl.standing
     let part = 1 - max(state.account, standing) / (rate * LowLatencyRateControl.memory.excess)
-    let wanted = frameShareBits * min(max(part, correction.least), correction.most)
-    let most = largestTypical(room)
+    let wanted = frameShareBits * min(max(part, correction.minimum), correction.maximum)
+    let maximum = largestTypical(room)
     var qp = BitModel.qp(state.typical, units: wanted / (ratio * modelError(state)))
     if !rateChanged && framesSinceKey > 1 {
       let pace = LowLatencyRateControl.pace
@@ -49,8 +49,8 @@ extension LowLatencyRateControl {
     }
     floor.pass(duration)
     // The QP is never below the one at which the frame fits.
-    qp = max(qp, self.qp(for: most), floor.qp, still.lowestQP)
-    return (qp, min(bits(at: qp), most), min(room * 0.95, max(most * 1.5, frameShareBits * 2)))
+    qp = max(qp, self.qp(for: maximum), floor.qp, still.lowestQP)
+    return (qp, min(bits(at: qp), maximum), min(room * 0.95, max(maximum * 1.5, frameShareBits * 2)))
   }
 
   /// The ratio of the bits of recent frames to those that the model gave, 0.5 to 2. The model's
@@ -97,26 +97,26 @@ extension LowLatencyRateControl {
     let availableBits = max(min(room, even), min(room, frameShareBits))
     var qp = still.changeQP
     if bits(at: qp) > availableBits * parts.sharp { qp = max(qp, self.qp(for: availableBits * parts.coarse)) }
-    return (qp, min(bits(at: qp), availableBits * parts.most), availableBits * parts.most)
+    return (qp, min(bits(at: qp), availableBits * parts.maximum), availableBits * parts.maximum)
   }
 
   /// The aim for a picture that stands still, which takes no bits until the QP falls far enough to
   /// improve it, whatever the model says.
   mutating func stillAim(_ room: Double, rate: Double) -> Aim {
-    let most = largestTypical(room)
-    let typicalMaximum = min(room * 0.95, max(most * 1.5, frameShareBits * 2))
+    let maximum = largestTypical(room)
+    let typicalMaximum = min(room * 0.95, max(maximum * 1.5, frameShareBits * 2))
     // If macroblocks were skipped for lack of bits, the last frame says nothing about the QP. The
     // QP rises until the bits suffice for the whole picture.
     if layers[layer].isStarved {
       let qp = min(layers[layer].qp + LowLatencyRateControl.starvedStep, 51)
-      return (qp, min(bits(at: qp), most), typicalMaximum)
+      return (qp, min(bits(at: qp), maximum), typicalMaximum)
     }
     let step = still.next(
       share: frameShareBits, backlog: link.backlog, rate: rate,
       mayImprove: layer == 0 && !hasChosenReferences && !isFixed && cautiousFrames == 0)
     // Older references may lack what the last picture has.
     let qp = hasChosenReferences ? max(step.qp, still.changeQP) : step.qp
-    guard let limit = step.most else { return (qp, min(bits(at: qp), most), typicalMaximum) }
+    guard let limit = step.maximum else { return (qp, min(bits(at: qp), maximum), typicalMaximum) }
     highestRowQP = step.highestQP
     return (qp, min(limit, room * 0.9), min(limit, room * 0.95))
   }

@@ -52,7 +52,7 @@ package struct LowLatencyRateControl {
   package static let memory = (pictures: 0.15, model: 0.5, excess: 1.0, rest: 0.4)
   /// The least and the most that a frame is meant to take, in shares, to work off bits beyond the
   /// rate or to use bits left.
-  package static let correction = (least: 0.65, most: 1.5)
+  package static let correction = (minimum: 0.65, maximum: 1.5)
   /// Shares of the bits that the bound and the even rate leave. `picture`: that any frame may take
   /// beyond its own share. `new` and `newEven`: that a key frame or a scene cut may take of the
   /// bound and of the even rate. `newShares` is the most for such a frame, as a multiple of a
@@ -85,10 +85,10 @@ package struct LowLatencyRateControl {
   static let learning = (typical: 0.25, missed: 0.5, early: 0.6)
   /// The QP steps from a still frame that a hard limit left too few bits for to the next one.
   static let starvedStep = 4.0
-  /// Shares of the available bits for the first change after static content: `most` is the maximum,
-  /// `sharp` the largest share that is planned where it suffices for a sharp picture, and `coarse`
-  /// the share that is planned otherwise. The remainder covers errors of the estimate.
-  static let changeParts = (most: 0.9, sharp: 0.75, coarse: 0.6)
+  /// Shares of the available bits for the first change after static content: `maximum` is the upper
+  /// limit, `sharp` the largest share that is planned where it suffices for a sharp picture, and
+  /// `coarse` the share that is planned otherwise. The remainder covers errors of the estimate.
+  static let changeParts = (maximum: 0.9, sharp: 0.75, coarse: 0.6)
   /// The bits of a frame's start codes, delimiter and slice header; those of a key frame are
   /// `LowLatencySettings.keyFrameHeaders`.
   static let frameHeaders = 256.0
@@ -264,7 +264,7 @@ package struct LowLatencyRateControl {
     var decision = Decision()
     (decision.largest, decision.allowed) = (allowed, allowed)
     decision.qp = min(max(qp, settings.minimumQP), settings.maximumQP)
-    if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
+    if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, limit: allowed, isKeyFrame) }
     return decision
   }
 
@@ -310,9 +310,9 @@ package struct LowLatencyRateControl {
   private func cautiousAim(_ typical: Aim) -> Aim {
     var aim = typical
     let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share
-    let most = min(fair * 0.92, rateChanged ? frameShareBits * 0.9 : .infinity)
-    if aim.bits > most { aim = (max(aim.qp, qp(for: most)), most, aim.most) }
-    aim.most = min(aim.most, max(min(fair * (rateChanged ? 1.15 : 1.5), cautiousBits), 1000))
+    let maximum = min(fair * 0.92, rateChanged ? frameShareBits * 0.9 : .infinity)
+    if aim.bits > maximum { aim = (max(aim.qp, qp(for: maximum)), maximum, aim.maximum) }
+    aim.maximum = min(aim.maximum, max(min(fair * (rateChanged ? 1.15 : 1.5), cautiousBits), 1000))
     return aim
   }
 
@@ -355,13 +355,13 @@ package struct LowLatencyRateControl {
     if isFixed {
       // The QP replaces the choice of the rate control for this frame alone: only hard limits bound
       // its size.
-      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
+      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, limit: allowed, isKeyFrame) }
       lastLimit = allowed ?? .infinity
       return decision
     }
     // The QP of what moves goes on where it was before a still picture.
     if !isStill || layers[layer].isStarved { layers[layer].qp = aim.qp - offset }
-    limit(&decision, target: aim.bits, maximum: min(aim.most, room), most: room, isKeyFrame)
+    limit(&decision, target: aim.bits, maximum: min(aim.maximum, room), limit: room, isKeyFrame)
     if settings.maximumQP < 51 {
       // With an upper limit of the QP a frame may take more than it should. Later frames are
       // dropped for that where allowed, but no macroblock is coded as skipped.
@@ -377,7 +377,7 @@ package struct LowLatencyRateControl {
   var typicalDuration: Double { interval.seconds }
 
   /// The aim for a frame: its QP, its bits, and the most bits that it may take.
-  package typealias Aim = (qp: Double, bits: Double, most: Double)
+  package typealias Aim = (qp: Double, bits: Double, maximum: Double)
 
   /// The factor from model units to bits for the present frame.
   var ratio: Double {
@@ -405,13 +405,13 @@ package struct LowLatencyRateControl {
   ///   - decision: gets the budget.
   ///   - target: the bits that the frame should take.
   ///   - maximum: the bits beyond which the QP of its rows rises.
-  ///   - most: the bits beyond which its macroblocks are skipped.
+  ///   - limit: the bits beyond which its macroblocks are skipped.
   ///   - isKeyFrame: whether it is an IDR picture.
   package func limit(
-    _ decision: inout Decision, target: Double, maximum: Double, most: Double, _ isKeyFrame: Bool
+    _ decision: inout Decision, target: Double, maximum: Double, limit: Double, _ isKeyFrame: Bool
   ) {
     decision.budget = RowBudget(
-      target: max(target, 64), maximum: max(maximum, 64), limit: max(most, 64),
+      target: max(target, 64), maximum: max(maximum, 64), limit: max(limit, 64),
       cheapest: cheapest(isKeyFrame),
       minQP: settings.minimumQP, maxQP: min(highestRowQP ?? settings.maximumQP, settings.maximumQP),
       shares: hasExpectedShares ? expectedShares : isKeyFrame ? sharesI : sharesP)

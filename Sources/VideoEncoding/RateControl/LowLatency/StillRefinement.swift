@@ -15,7 +15,7 @@ struct StillRefinement {
     /// The QP of the picture.
     var qp: Double
     /// The most bits that it may take; nil: as many as any other picture.
-    var most: Double?
+    var maximum: Double?
     /// The highest QP of its rows; nil: that of the stream.
     var highestQP: Int?
   }
@@ -106,19 +106,19 @@ struct StillRefinement {
     let isPause = seconds >= Self.pause || isLinkFree && count >= Self.repeats
     guard mayImprove, reachedQP > finalQP, isSingleChange || isPause else { return held }
     let qp: Double
-    let most: Double
+    let maximum: Double
     if reachedQP > changeQP {
       qp = max(changeQP, reachedQP - Self.steps.sharpening)
-      most = rate * Self.sharpeningQueue + share - backlog
+      maximum = rate * Self.sharpeningQueue + share - backlog
       // The queue is worked off down to this first. The link stays busy.
-      guard most >= share * 0.5 else { return held }
+      guard maximum >= share * 0.5 else { return held }
     } else {
       guard isLinkFree else { return held }
       qp = max(finalQP, reachedQP - Self.steps.refining)
-      most = share * Self.refinementPart
+      maximum = share * Self.refinementPart
     }
     attemptedQP = qp
-    return Step(qp: qp, most: most, highestQP: Int(reachedQP.rounded(.up)))
+    return Step(qp: qp, maximum: maximum, highestQP: Int(reachedQP.rounded(.up)))
   }
 
   /// Takes the result of a picture that stood still.

@@ -15,7 +15,7 @@ struct TypicalFrameInterval {
   private static let longest = 2.0
   /// The highest ratio of `seconds` to the present interval: a burst of frames after a slow stream
   /// does not get the bits of slow frames.
-  private static let most = 4.0
+  private static let maximum = 4.0
 
   /// Begins with the interval of the configured frame rate.
   init(seconds: Double) {
@@ -32,6 +32,6 @@ struct TypicalFrameInterval {
     recent = (a, b, c)
     // An interval that three frames have in common is the typical one, whatever was before.
     mean = min(max(mean, min(a, b, c)), max(a, b, c))
-    seconds = min(mean, TypicalFrameInterval.most * latest)
+    seconds = min(mean, TypicalFrameInterval.maximum * latest)
   }
 }

@@ -85,9 +85,9 @@ struct Conferencing {
     }.count
     print("\(samples.count) frames out, \(keyFrames) key frames")
     // An encoder that takes a new rate only at a key frame makes one more, for the change halfway.
-    let most = codec == kCMVideoCodecType_HEVC ? 2 : 1
-    guard (1...most).contains(keyFrames) else {
-      throw ConferencingError("\(keyFrames) key frames in place of \(most)")
+    let maximum = codec == kCMVideoCodecType_HEVC ? 2 : 1
+    guard (1...maximum).contains(keyFrames) else {
+      throw ConferencingError("\(keyFrames) key frames in place of \(maximum)")
     }
     try await save(samples, to: URL(fileURLWithPath: arguments[2]))
   }

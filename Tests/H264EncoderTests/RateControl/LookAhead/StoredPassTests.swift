@@ -9,14 +9,14 @@ import Testing
   /// A file in memory that records what is read from it, and may break off.
   private final class MemoryPass {
     var bytes: [UInt8]
-    var most = 0
+    var maximum = 0
     var end = Int.max
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     func pass(_ frames: Range<Int>? = nil) throws -> StoredPass {
       try StoredPass(size: bytes.count, frames: frames) { offset, count in
-        self.most = max(self.most, count)
+        self.maximum = max(self.maximum, count)
         guard offset <= self.end, offset <= self.bytes.count else { return nil }
         return Array(self.bytes[offset..<min(offset + count, self.bytes.count, self.end)])
       }
@@ -85,7 +85,7 @@ import Testing
     for _ in 0..<kept.count { #expect(a.next() == b.next()) }
     #expect(b.next() == nil && !stored.hasFailed)
     // No matter how long the pass was.
-    #expect(memory.most <= 256 * PassFormat.pictureSize)
+    #expect(memory.maximum <= 256 * PassFormat.pictureSize)
   }
 
   @Test("An encoder makes the same bits from it", arguments: [false, true])

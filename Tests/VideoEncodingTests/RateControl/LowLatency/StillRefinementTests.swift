@@ -70,16 +70,16 @@ import Testing
     var still = Self.refinement()
     Self.stand(&still, 10)
     let step = Self.next(&still, backlog: 30_000)
-    let most = try #require(step.most)
-    #expect(most + 30_000 <= Self.rate * StillRefinement.sharpeningQueue + Self.share)
+    let maximum = try #require(step.maximum)
+    #expect(maximum + 30_000 <= Self.rate * StillRefinement.sharpeningQueue + Self.share)
     #expect(Self.next(&still, backlog: 120_000) == StillRefinement.Step(qp: 40))
 
     var sharp = Self.refinement(reached: StillRefinement.sharpQP)
     Self.stand(&sharp, 10, qp: StillRefinement.sharpQP)
-    #expect(Self.next(&sharp, backlog: 5000).most == nil)
+    #expect(Self.next(&sharp, backlog: 5000).maximum == nil)
     let refined = Self.next(&sharp)
     #expect(refined.qp < StillRefinement.sharpQP)
-    #expect(try #require(refined.most) <= Self.share)
+    #expect(try #require(refined.maximum) <= Self.share)
   }
 
   @Test(
@@ -87,7 +87,7 @@ import Testing
   func repeatedPictures() {
     var still = Self.refinement()
     for _ in 0..<5 {
-      #expect(Self.next(&still, backlog: Self.share).most == nil)
+      #expect(Self.next(&still, backlog: Self.share).maximum == nil)
       still.finishStill(duration: 1 / 60, highestQP: 40, excess: 0)
       still.finishChange(duration: 1 / 60, highestQP: 40, isComplete: true)
     }
@@ -95,7 +95,7 @@ import Testing
     Self.stand(&still, 20)
     #expect(still.hasStoodStill)
     still.finishChange(duration: 1 / 60, highestQP: 40, isComplete: true)
-    #expect(Self.next(&still, backlog: Self.share).most != nil)
+    #expect(Self.next(&still, backlog: Self.share).maximum != nil)
   }
 
   @Test("What was dropped, left out or predicted from elsewhere begins anew")

@@ -71,9 +71,9 @@ import VideoToolbox
       // With layers, H.264 counts frames of the base layer alone.
       let step = hasLayers && codec == kCMVideoCodecType_H264 ? 2 * period : period
       // A refresh begins and ends with a frame of the base layer.
-      let most = step + (hasLayers ? 2 : 0)
+      let maximum = step + (hasLayers ? 2 : 0)
       #expect(
-        zip(points, points.dropFirst()).allSatisfy { $1 - $0 >= period && $1 - $0 <= most },
+        zip(points, points.dropFirst()).allSatisfy { $1 - $0 >= period && $1 - $0 <= maximum },
         "\(context): \(points)")
       let point = try #require(points.dropFirst().first, "\(context)")
       let whole = try Self.pictures(samples, codec)
