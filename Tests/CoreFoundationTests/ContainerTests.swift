@@ -73,15 +73,15 @@ private final class UnbridgedObject {}
   }
 
   @Test func objectsThatAreNotFoundations() throws {
-    let stranger = UnbridgedObject()
-    let array = [stranger] as CFArray
-    #expect(CFArrayGetValueAtIndex(array, 0) == UnsafeRawPointer(pointer(stranger)))
+    let unbridged = UnbridgedObject()
+    let array = [unbridged] as CFArray
+    #expect(CFArrayGetValueAtIndex(array, 0) == UnsafeRawPointer(pointer(unbridged)))
     let dictionary = try #require(
       CFDictionaryCreateMutable(nil, 0, &kCFTypeDictionaryKeyCallBacks, &kCFTypeDictionaryValueCallBacks))
     let key: CFString = "key"
-    CFDictionarySetValue(dictionary, pointer(key), pointer(stranger))
-    #expect(CFDictionaryGetValue(dictionary, pointer(key)) == UnsafeRawPointer(pointer(stranger)))
-    #expect(dictionary["key"] as? UnbridgedObject === stranger)
+    CFDictionarySetValue(dictionary, pointer(key), pointer(unbridged))
+    #expect(CFDictionaryGetValue(dictionary, pointer(key)) == UnsafeRawPointer(pointer(unbridged)))
+    #expect(dictionary["key"] as? UnbridgedObject === unbridged)
   }
 
   @Test func plainPointers() throws {

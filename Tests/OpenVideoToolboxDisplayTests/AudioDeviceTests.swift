@@ -60,12 +60,12 @@
         device.stop()
         let before = asked.value
         // Another device of the same driver is asked meanwhile.
-        let (other, witness) = (OVTAudioDevice(), Count())
+        let (other, callbackCount) = (OVTAudioDevice(), Count())
         try other.start(sampleRate: 48_000, channels: 2) { samples, _ in
           samples.update(repeating: 0)
-          witness.add()
+          callbackCount.add()
         }
-        #expect(await waitUntil { witness.value >= 4 })
+        #expect(await waitUntil { callbackCount.value >= 4 })
         other.stop()
         #expect(asked.value == before)
       }

@@ -129,7 +129,7 @@ import ToolSupport
       PresharedKey(bytes: [UInt8](repeating: 8, count: 32))
     )
     var (sender, receiver) = try pair(key, key)
-    var (stranger, _) = try pair(wrong, wrong)
+    var (unrelatedSender, _) = try pair(wrong, wrong)
     // A session before this one, with the same key.
     var earlier = try key.protection(
       sender: .init(Array(2...17)), receiver: receiverNonce, isSender: true)
@@ -147,7 +147,7 @@ import ToolSupport
       let result = sender.protect(plain, isControl: false)
       let good = try #require(result)
       var bad: [[UInt8]] = []
-      if let other = stranger.protect(plain, isControl: false) { bad.append(other) }
+      if let other = unrelatedSender.protect(plain, isControl: false) { bad.append(other) }
       if let old = earlier.protect(plain, isControl: false) { bad.append(old) }
       bad.append(Array(good.prefix(Int(generator.next() % UInt64(good.count)))))
       var changed = good

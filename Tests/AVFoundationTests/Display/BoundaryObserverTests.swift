@@ -12,39 +12,39 @@ import TestSupport
     let queue = DispatchQueue(label: "boundaries")
     let count = Mutex(0)
     // Another observer on the same queue tells that as much time has passed.
-    let witnessed = Mutex(0)
+    let secondCount = Mutex(0)
     func time(_ tenths: Int64) -> CMTime { CMTime(value: tenths, timescale: 10) }
     let observer = synchronizer.addBoundaryTimeObserver(
       forTimes: [11, 12, 2_000_000, 3_000_000, 4_000_000].map { NSValue(time: time($0)) }, queue: queue
     ) { count.withLock { $0 += 1 } }
-    let witness = synchronizer.addBoundaryTimeObserver(
+    let secondObserver = synchronizer.addBoundaryTimeObserver(
       forTimes: [13, 4_000_001, 5_000_001].map { NSValue(time: time($0)) }, queue: queue
-    ) { witnessed.withLock { $0 += 1 } }
-    func wait(for wanted: Int, witnessed wantedOfWitness: Int = 0) async {
+    ) { secondCount.withLock { $0 += 1 } }
+    func wait(for wanted: Int, second wantedOfSecond: Int = 0) async {
       await waitUntil {
-        count.withLock { $0 } >= wanted && witnessed.withLock { $0 } >= wantedOfWitness
+        count.withLock { $0 } >= wanted && secondCount.withLock { $0 } >= wantedOfSecond
       }
     }
     synchronizer.setRate(1, time: time(10))
-    await wait(for: 2, witnessed: 1)
+    await wait(for: 2, secondCount: 1)
     #expect(count.withLock { $0 } == 2)
     // Back: the same two again.
     synchronizer.setRate(1, time: time(10))
-    await wait(for: 4, witnessed: 2)
+    await wait(for: 4, secondCount: 2)
     #expect(count.withLock { $0 } == 4)
     // Over all that are left: none of them.
     synchronizer.setRate(1, time: time(5_000_000))
-    await wait(for: 4, witnessed: 3)
+    await wait(for: 4, secondCount: 3)
     #expect(count.withLock { $0 } == 4)
     // Over one, to shortly before the next.
     synchronizer.setRate(1, time: time(3_999_999))
-    await wait(for: 5, witnessed: 4)
+    await wait(for: 5, secondCount: 4)
     #expect(count.withLock { $0 } == 5)
     synchronizer.removeTimeObserver(observer)
     synchronizer.setRate(1, time: time(10))
-    await wait(for: 5, witnessed: 5)
+    await wait(for: 5, secondCount: 5)
     #expect(count.withLock { $0 } == 5)
-    synchronizer.removeTimeObserver(witness)
+    synchronizer.removeTimeObserver(secondObserver)
   }
 
   @Test("A queue that is busy for long after a jump, a change of the rate or a pause loses no boundary")

@@ -51,11 +51,11 @@ import TestSupport
     let (writer, video, last) = (setting.writer, setting.video, setting.last)
     let queue = DispatchQueue(label: "ended")
     let answers = Mutex<[Bool]>([])
-    let witness = Witness()
+    let object = ReleaseObserver()
     await withCheckedContinuation { continuation in
       let told = Told(continuation)
-      video.requestMediaDataWhenReady(on: queue) { [witness] in
-        withExtendedLifetime(witness) {}
+      video.requestMediaDataWhenReady(on: queue) { [object] in
+        withExtendedLifetime(object) {}
         // As Apple's samples do: whether an append succeeds is all that is looked at.
         while video.isReadyForMoreMediaData {
           let answer = video.append(last)
@@ -77,7 +77,7 @@ import TestSupport
     #expect(setting.scratch.contents.isEmpty)
   }
 
-  private final class Witness: Sendable {}
+  private final class ReleaseObserver: Sendable {}
 
   /// Resumes once.
   private final class Told: Sendable {

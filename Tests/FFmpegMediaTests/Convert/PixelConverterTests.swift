@@ -225,10 +225,10 @@ private func scaleFilter(
 ) throws -> [UInt8] {
   // From gray to interleaved chroma the filter makes green pictures: take the planar format in
   // between.
-  let sisters = [
+  let equivalentFormats = [
     "nv12": "yuv420p,", "p010le": "yuv420p10le,", "p210le": "yuv422p10le,", "p410le": "yuv444p10le,",
   ]
-  let detour = source.name == "gray" ? sisters[target.name].map { "format=" + $0 } ?? "" : ""
+  let detour = source.name == "gray" ? equivalentFormats[target.name].map { "format=" + $0 } ?? "" : ""
   let range = detour.isEmpty ? "" : "scale=in_range=\(target.range):out_range=\(target.range),"
   return try FFmpegTool.run(
     [

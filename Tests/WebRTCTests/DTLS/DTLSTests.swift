@@ -47,11 +47,11 @@ import Testing
   }
 
   @Test func anotherCertificateIsRefused() throws {
-    let stranger = try DTLSIdentity().fingerprint
-    let (client, server) = try pair(client: [stranger])
+    let wrongFingerprint = try DTLSIdentity().fingerprint
+    let (client, server) = try pair(client: [wrongFingerprint])
     exchange(client, server)
     #expect(client.state == .failed(.wrongFingerprint) && client.protection == nil)
-    let (second, third) = try pair(server: [stranger])
+    let (second, third) = try pair(server: [wrongFingerprint])
     exchange(second, third)
     #expect(third.state == .failed(.wrongFingerprint) && third.protection == nil)
     let (fourth, fifth) = try pair(server: [])

@@ -118,19 +118,19 @@ struct AgentPair {
     #expect(pair.agents.map(\.state) == [.failed, .failed])
   }
 
-  @Test func aStrangerIsNotAnswered() throws {
+  @Test func unknownAddressIsNotAnswered() throws {
     var pair = try AgentPair()
     pair.run(until: 1)
-    let stranger = try #require(TransportAddress("198.51.100.9", port: 9))
+    let unknownAddress = try #require(TransportAddress("198.51.100.9", port: 9))
     var request = STUNMessage(.request)
     request.username = "\(pair.agents[0].credentials.fragment):\(pair.agents[1].credentials.fragment)"
     request.nominates = true
     request.controlling = .max
     for password in ["guessed", pair.agents[1].credentials.password] {
       let bytes = try #require(request.bytes(password: password))
-      pair.agents[0].receive(bytes, from: stranger, at: 1)
+      pair.agents[0].receive(bytes, from: unknownAddress, at: 1)
     }
-    pair.agents[0].receive(try #require(request.bytes(password: nil)), from: stranger, at: 1)
+    pair.agents[0].receive(try #require(request.bytes(password: nil)), from: unknownAddress, at: 1)
     #expect(pair.agents[0].refused == 3 && pair.agents[0].takeOutgoing().isEmpty)
     #expect(pair.agents[0].selected == pair.addresses[1])
   }

@@ -88,16 +88,16 @@ import Testing
     #expect(bytes == 0 && stranded.state == .failed(.silent))
   }
 
-  @Test func strangersAndReplaysDoNotCount() throws {
+  @Test func packetsFromUnknownAddressesAndReplaysDoNotCount() throws {
     let pair = try PeerPair()
     try pair.run(for: 1)
     let peer = pair.peers[1]
-    let stranger = try #require(TransportAddress("198.51.100.3", port: 5))
+    let unknownAddress = try #require(TransportAddress("198.51.100.3", port: 5))
     let packet: [UInt8] = [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 40)
     let hello: [UInt8] = [22, 254, 253] + [UInt8](repeating: 0, count: 40)
     let before = peer.refused
     for bytes in [packet, hello, [UInt8](repeating: 0xFF, count: 100), []] {
-      #expect(peer.receive(bytes, from: stranger, at: 1) == nil)
+      #expect(peer.receive(bytes, from: unknownAddress, at: 1) == nil)
     }
     // Not encrypted, from the peer's own address.
     #expect(peer.receive(packet, from: pair.addresses[0], at: 1) == nil)
