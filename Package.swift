@@ -22,7 +22,7 @@ let liveFiles = [
   "HTTPLive/SegmentCipher.swift", "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Peer", "Receive",
   "Send/Send.swift", "Send/SendOptions.swift",
   "Send/SendRun.swift", "Send/SendSource.swift", "Serve", "Audio", "Web", "Wire/DatagramOutbox.swift",
-  "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
+  "Wire/UDPSender.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
 ]
 let liveDependencies: [Target.Dependency] =
   ["RealTimeSecurity", "WebRTC"]

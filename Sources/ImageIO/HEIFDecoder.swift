@@ -55,7 +55,7 @@ struct HEIFDecoder {
       return nil
     }
     var alpha: CGImageAlphaInfo = raster.size == 1 ? .none : .noneSkipLast
-    if raster.size == 4, let source = mask(of: id) {
+    if raster.size == 4, let source = alphaItem(of: id) {
       guard let mask = self.raster(of: source, as: AV_PIX_FMT_GRAY8) else { return nil }
       // Alpha of another size would have to be scaled, and is left out.
       if mask.width == raster.width, mask.height == raster.height {
@@ -191,7 +191,7 @@ struct HEIFDecoder {
   }
 
   /// Returns the item with the alpha of an image, or nil if there is none.
-  private func mask(of id: UInt32) -> UInt32? {
+  private func alphaItem(of id: UInt32) -> UInt32? {
     let names = ["urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"]
     return file.sources(of: id, "auxl").first { source in
       file.items[source]?.properties.contains {

@@ -4,25 +4,25 @@ import CoreVideo
 
 /// Rotates and mirrors pictures.
 public struct PixelRotation: Sendable, Hashable {
-  /// A rotation: none, by 90 degrees clockwise (`right`), by 180, or by 90 degrees counterclockwise
-  /// (`left`).
-  public enum Turn: Sendable { case none, right, half, left }
+  /// The angle of a rotation: none, 90 degrees clockwise, 180 degrees (`half`), or 90 degrees
+  /// counterclockwise.
+  public enum Angle: Sendable { case none, clockwise90, half, counterclockwise90 }
 
   /// The rotation, which is done before mirroring.
-  public var turn: Turn
+  public var angle: Angle
   /// Whether left and right are swapped after the rotation.
   public var flipsHorizontally: Bool
   /// Whether top and bottom are swapped after the rotation.
   public var flipsVertically: Bool
 
-  public init(turn: Turn = .none, flipsHorizontally: Bool = false, flipsVertically: Bool = false) {
-    self.turn = turn
+  public init(angle: Angle = .none, flipsHorizontally: Bool = false, flipsVertically: Bool = false) {
+    self.angle = angle
     self.flipsHorizontally = flipsHorizontally
     self.flipsVertically = flipsVertically
   }
 
   /// Whether the rotation swaps width and height.
-  public var swapsSides: Bool { turn == .left || turn == .right }
+  public var swapsSides: Bool { angle == .counterclockwise90 || angle == .clockwise90 }
 
   /// The format in which a picture of this format can be rotated: the same one, or one with more
   /// chroma; nil for unknown formats. A format that is subsampled in one direction only cannot be
@@ -103,14 +103,14 @@ private struct PlaneJob {
     var start: Int
     var stepX: Int
     var stepY: Int
-    switch rotation.turn {
+    switch rotation.angle {
     case .none: (start, stepX, stepY) = (0, bytes, sourceStride)
-    case .right: (start, stepX, stepY) = ((sourceHeight - 1) * sourceStride, -sourceStride, bytes)
+    case .clockwise90: (start, stepX, stepY) = ((sourceHeight - 1) * sourceStride, -sourceStride, bytes)
     case .half:
       (start, stepX, stepY) = (
         (sourceHeight - 1) * sourceStride + (sourceWidth - 1) * bytes, -bytes, -sourceStride
       )
-    case .left: (start, stepX, stepY) = ((sourceWidth - 1) * bytes, sourceStride, -bytes)
+    case .counterclockwise90: (start, stepX, stepY) = ((sourceWidth - 1) * bytes, sourceStride, -bytes)
     }
     if rotation.flipsHorizontally {
       start += (width - 1) * stepX

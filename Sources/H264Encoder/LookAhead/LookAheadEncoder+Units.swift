@@ -35,7 +35,7 @@ extension LookAheadEncoder {
     if codedCount == 0, configuration.lookAhead.hasFramesBefore {
       // This form of the message lets a program that joins the streams fill in how long ago the
       // last buffering period of the stream before began.
-      let joinable = H264PictureTiming.joinable(messages.timing, hrd: timing.hrd)
+      let joinable = H264PictureTiming.messagesWithReplaceableDelay(messages.timing, hrd: timing.hrd)
       output.append(.sei) { SupplementalInformation.write(joinable, to: &$0) }
     } else {
       output.append(.sei) { messages.timing.write(to: &$0, hrd: timing.hrd) }

@@ -28,7 +28,8 @@ public struct NetworkLink: Sendable {
   }
 
   /// The outcome of sending a packet.
-  public enum Fate: Equatable, Sendable {
+  public enum Delivery: Equatable, Sendable {
+    /// The packet arrives at this time, in seconds.
     case arrives(at: Double)
     /// The packet was lost after it had used the line.
     case lost
@@ -59,7 +60,7 @@ public struct NetworkLink: Sendable {
   /// - Parameters:
   ///   - bytes: The packet's size, including the headers of all layers.
   ///   - time: The time when it is sent.
-  public mutating func send(bytes: Int, at time: Double) -> Fate {
+  public mutating func send(bytes: Int, at time: Double) -> Delivery {
     let start = max(freeAt, time)
     if start - time > configuration.queueLimit {
       droppedPackets += 1

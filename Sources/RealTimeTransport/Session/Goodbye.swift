@@ -29,13 +29,13 @@ struct Goodbye {
     end = time + Self.timeout
   }
 
-  enum Step { case wait, say, giveUp }
+  enum Step { case wait, send, giveUp }
 
   mutating func step(at time: Double) -> Step {
     if time >= end { return .giveUp }
     guard time >= next else { return .wait }
     next = min(time + Self.interval, end)
-    return .say
+    return .send
   }
 }
 

@@ -327,7 +327,7 @@ public struct ReceiverSession {
     guard state == .open else { return }
     if goodbye != nil {
       switch goodbye?.step(at: time) {
-      case .say: sendGoodbye(at: time)
+      case .send: sendGoodbye(at: time)
       case .giveUp: state = .closed
       default: break
       }
@@ -368,7 +368,7 @@ public struct ReceiverSession {
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open, goodbye == nil else { return }
     goodbye = Goodbye(at: time)
-    if goodbye?.step(at: time) == .say { sendGoodbye(at: time) }
+    if goodbye?.step(at: time) == .send { sendGoodbye(at: time) }
   }
 
   private mutating func sendGoodbye(at time: Double) {

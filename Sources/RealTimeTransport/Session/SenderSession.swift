@@ -165,7 +165,7 @@ public struct SenderSession {
     sendCopies(at: time)
     resentRate = repair.resentRate(at: time)
     switch goodbye?.step(at: time) {
-    case .say: sendGoodbye(at: time)
+    case .send: sendGoodbye(at: time)
     case .giveUp: state = .closed
     default: break
     }
@@ -197,7 +197,7 @@ public struct SenderSession {
       state = .closed
       return
     }
-    if goodbye?.step(at: time) == .say { sendGoodbye(at: time) }
+    if goodbye?.step(at: time) == .send { sendGoodbye(at: time) }
   }
 
   private mutating func sendGoodbye(at time: Double) {

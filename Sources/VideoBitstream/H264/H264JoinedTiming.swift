@@ -16,9 +16,10 @@ extension H264PictureTiming {
   /// Returns the SEI messages of an access unit at the start of a stream: its picture timing, and
   /// filler.
   /// - Parameters:
-  ///   - timing: the picture timing; the removal delay may be set later (`replacing`).
+  ///   - timing: the picture timing; the removal delay may be set later (`replacingRemovalDelay`).
   ///   - hrd: the HRD parameters, which give the lengths of the fields.
-  package static func joinable(_ timing: Self, hrd: H264HypotheticalDecoder) -> [SupplementalInformation
+  package static func messagesWithReplaceableDelay(_ timing: Self, hrd: H264HypotheticalDecoder)
+    -> [SupplementalInformation
     .Message]
   {
     timing.messages(hrd: hrd, filler: defaultFillerByteCount)
@@ -65,8 +66,8 @@ extension H264PictureTiming {
   ///   - removalDelay: the new cpb_removal_delay, in clock ticks.
   ///   - nalUnit: the NAL unit with its header.
   ///   - hrd: the HRD parameters, which give the lengths of the fields.
-  package static func replacing(
-    removalDelay: Int, in nalUnit: some Collection<UInt8>, hrd: H264HypotheticalDecoder
+  package static func replacingRemovalDelay(
+    _ removalDelay: Int, in nalUnit: some Collection<UInt8>, hrd: H264HypotheticalDecoder
   ) -> [UInt8]? {
     guard let header = nalUnit.first, H264NALUnitHeader(byte: header)?.type == .sei,
       var timing = H264PictureTiming(nalUnit: nalUnit, hrd: hrd)

@@ -64,15 +64,15 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
   }
 
   private func currentRotation() -> PixelRotation {
-    let turn: PixelRotation.Turn =
+    let angle: PixelRotation.Angle =
       switch store[kVTPixelRotationPropertyKey_Rotation]?.text as NSString? {
-      case kVTRotation_CW90: .right
+      case kVTRotation_CW90: .clockwise90
       case kVTRotation_180: .half
-      case kVTRotation_CCW90: .left
+      case kVTRotation_CCW90: .counterclockwise90
       default: .none
       }
     return PixelRotation(
-      turn: turn,
+      angle: angle,
       flipsHorizontally: store[kVTPixelRotationPropertyKey_FlipHorizontalOrientation]?.boolean ?? false,
       flipsVertically: store[kVTPixelRotationPropertyKey_FlipVerticalOrientation]?.boolean ?? false)
   }
@@ -120,11 +120,11 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
     var height = number(aperture, kCVImageBufferCleanApertureHeightKey)
     var x = number(aperture, kCVImageBufferCleanApertureHorizontalOffsetKey)
     var y = number(aperture, kCVImageBufferCleanApertureVerticalOffsetKey)
-    switch rotation.turn {
+    switch rotation.angle {
     case .none: break
-    case .right: (width, height, x, y) = (height, width, -y, x)
+    case .clockwise90: (width, height, x, y) = (height, width, -y, x)
     case .half: (x, y) = (-x, -y)
-    case .left: (width, height, x, y) = (height, width, y, -x)
+    case .counterclockwise90: (width, height, x, y) = (height, width, y, -x)
     }
     if rotation.flipsHorizontally { x = -x }
     if rotation.flipsVertically { y = -y }

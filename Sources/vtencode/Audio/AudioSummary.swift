@@ -20,8 +20,8 @@ enum AudioSummary {
   static func received(_ counts: AudioReceiver.Counts, isWritten: Bool?, isPlayed: Bool) -> String {
     guard counts.packets > 0 else { return "none came" }
     let lost = counts.lostPackets > 0 ? ", \(TextFormat.grouped(counts.lostPackets)) lost" : ""
-    var fate = isWritten.map { $0 ? "; written as AAC" : "; not written" } ?? ""
-    if isPlayed || isWritten == nil { fate += isPlayed ? "; played" : "; not played" }
-    return "Opus, \(TextFormat.plural(counts.packets, "packet"))\(lost)\(fate)"
+    var usage = isWritten.map { $0 ? "; written as AAC" : "; not written" } ?? ""
+    if isPlayed || isWritten == nil { usage += isPlayed ? "; played" : "; not played" }
+    return "Opus, \(TextFormat.plural(counts.packets, "packet"))\(lost)\(usage)"
   }
 }

@@ -19,7 +19,7 @@ final class CallSimulation {
   private let sender: CallSender
   private var paths: [CallPath] = []
   private var receivers: [CallReceiver] = []
-  private var screens: [ReceivedPictureComparison] = []
+  private var comparisons: [ReceivedPictureComparison] = []
   private var feedbackLinks: [NetworkLink] = []
   /// When each receiver's next request for packets is scheduled; infinite if none is.
   private var requestTimes: [Double] = []
@@ -56,7 +56,7 @@ final class CallSimulation {
           plan, name: index == 0 ? "receiver" : "receiver behind the bottleneck",
           source: 0x5245_4330 + UInt32(index), media: Self.media, bandwidth: line))
       requestTimes.append(.infinity)
-      screens.append(ReceivedPictureComparison(measures: plan.measuresQuality))
+      comparisons.append(ReceivedPictureComparison(measures: plan.measuresQuality))
     }
   }
 
@@ -79,7 +79,7 @@ final class CallSimulation {
       receiver.droppedPackets = paths[index].link.droppedPackets
       receiver.resentPackets = paths[index].stream.resentPackets
       receiver.resentBytes = paths[index].stream.resentBytes
-      receiver.shown = screens[index].finish()
+      receiver.shown = comparisons[index].finish()
       record.receivers.append(receiver)
     }
     record.packets = packets.sorted { $0.time < $1.time }
@@ -123,16 +123,16 @@ final class CallSimulation {
     }
     if frame != nil { pictureOfNumber.append(sender.frames.count - 1) }
     for index in paths.indices {
-      screens[index].add(picture.buffer, quality: sender.frames.last?.quality)
+      comparisons[index].add(picture.buffer, quality: sender.frames.last?.quality)
       guard let frame else { continue }
       if paths[index].shouldDrop(frame.descriptor, at: loop.now) {
-        screens[index].markAsDroppedForLink()
+        comparisons[index].markAsDroppedForLink()
         continue
       }
       for packet in paths[index].stream.packets(of: frame, at: loop.now) {
         transmit(packet, on: index, channel: .media)
       }
-      screens[index].setQueueingDelay(paths[index].link.queueingDelay(at: loop.now))
+      comparisons[index].setQueueingDelay(paths[index].link.queueingDelay(at: loop.now))
     }
   }
 
@@ -170,7 +170,7 @@ final class CallSimulation {
 
   private func show(_ shown: [CallReceiver.Shown], at index: Int) {
     for one in shown where pictureOfNumber.indices.contains(Int(one.number)) {
-      screens[index].show(
+      comparisons[index].show(
         one.image, picture: pictureOfNumber[Int(one.number)], at: loop.now)
     }
   }

@@ -94,7 +94,7 @@ struct JoinedTiming {
     switch fields {
     case .h264(let hrd):
       for (n, unit) in units.enumerated() where !isChanged {
-        guard let new = H264PictureTiming.replacing(removalDelay: removalDelay, in: unit, hrd: hrd) else {
+        guard let new = H264PictureTiming.replacingRemovalDelay(removalDelay, in: unit, hrd: hrd) else {
           continue
         }
         units[n] = new

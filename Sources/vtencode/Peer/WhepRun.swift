@@ -32,7 +32,7 @@ final class WhepRun: @unchecked Sendable {
   private var meter = RateMeter()
   private var screen: LiveScreen?
   /// Plays the sound beside a window; nil if there is none.
-  private var speaker: LiveSpeaker?
+  private var audioOutput: LiveAudioOutput?
   private var seen: (shown: Int, dropped: Int)?
   private var (lastMedia, end) = (0.0, 0.0)
   private var hasLeft = false
@@ -55,7 +55,7 @@ final class WhepRun: @unchecked Sendable {
   /// - Throws: a `Failure` if there is no session, or the output fails.
   func run() throws -> Failure? {
     defer {
-      speaker?.stop()
+      audioOutput?.stop()
       if seen == nil { seen = screen?.close() }
     }
     let socket = try DatagramSocket.atAllAddresses { [inbox] path, bytes, time in
@@ -90,7 +90,7 @@ final class WhepRun: @unchecked Sendable {
     {
       audio = AudioReceiver(configuration)
       output.audio = try ReceivedAudio()
-      if screen?.isWindow == true { speaker = try LiveSpeaker() }
+      if screen?.isWindow == true { audioOutput = try LiveAudioOutput() }
     }
     transport.setRemote(description)
     defer {
@@ -179,7 +179,7 @@ final class WhepRun: @unchecked Sendable {
       transport.send(RTCPPacket.compound(packets), isControl: true, at: time)
     }
     let packets = audio?.takePackets() ?? []
-    speaker?.play(packets)
+    audioOutput?.play(packets)
     try output.take(packets) {
       receiver?.captureTime(of: $0)
     } audioTime: {
@@ -260,7 +260,7 @@ final class WhepRun: @unchecked Sendable {
       table.row(
         "sound",
         AudioSummary.received(
-          heard, isWritten: output.writesAudio, isPlayed: speaker?.isPlaying == true))
+          heard, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
       table.figure("soundPackets", heard.packets)
       table.figure("soundLost", heard.lostPackets)
     }

@@ -59,7 +59,7 @@ final class PlaySession: @unchecked Sendable {
     wake.signal()
   }
 
-  /// Records that a picture has been shown. The screens call this.
+  /// Records that a picture has been shown. The `PlayScreen` calls this.
   func shown(_ time: CMTime) {
     let late = player.rate > 0 ? (item.currentTime() - time).seconds / Double(player.rate) : 0
     let audio = player.ovtAudioOffset

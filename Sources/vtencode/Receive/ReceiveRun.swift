@@ -34,7 +34,7 @@ final class ReceiveRun: @unchecked Sendable {
   private var page: ReceivedPage?
   private var screen: LiveScreen?
   /// Plays the sound beside a window; nil if there is none.
-  private var speaker: LiveSpeaker?
+  private var audioOutput: LiveAudioOutput?
   /// The numbers of pictures that the screen has shown and dropped.
   private var seen: (shown: Int, dropped: Int)?
   /// When the session ended, in seconds of `SessionTime`.
@@ -88,7 +88,7 @@ final class ReceiveRun: @unchecked Sendable {
   func run() throws -> Failure? {
     defer {
       page?.close()
-      speaker?.stop()
+      audioOutput?.stop()
       if seen == nil { seen = screen?.close() }
       socket.close()
     }
@@ -144,7 +144,7 @@ final class ReceiveRun: @unchecked Sendable {
     let packets = session.takeAudio()
     guard settings.takesAudio else { return }
     page?.show(packets, at: SessionTime.now) { session.audioCaptureTime(of: $0) }
-    speaker?.play(packets)
+    audioOutput?.play(packets)
     try output.take(packets) {
       session.senderTime(of: $0)
     } audioTime: {
@@ -194,7 +194,7 @@ final class ReceiveRun: @unchecked Sendable {
         if session.hasAudio, settings.takesAudio {
           output.audio = try ReceivedAudio()
           page?.expectAudio()
-          if screen?.isWindow == true { speaker = try LiveSpeaker() }
+          if screen?.isWindow == true { audioOutput = try LiveAudioOutput() }
         }
       }
       peer = datagram.path
@@ -274,7 +274,7 @@ final class ReceiveRun: @unchecked Sendable {
       table.row(
         "sound",
         AudioSummary.received(
-          audio, isWritten: output.writesAudio, isPlayed: speaker?.isPlaying == true))
+          audio, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
       table.figure("soundPackets", audio.packets)
       table.figure("soundLost", audio.lostPackets)
     }

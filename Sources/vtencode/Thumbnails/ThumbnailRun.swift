@@ -13,7 +13,7 @@ struct ThumbnailRun {
     var files: [AuxiliaryFile] = []
     // A number of pictures that depends on the duration is known only when the movie is open.
     if let names {
-      files = try names.compactMap(sideFile)
+      files = try names.compactMap(auxiliaryFile)
     } else {
       try OutputCheck.check(command.out, option: "--out", others: [command.movie])
     }
@@ -22,7 +22,9 @@ struct ThumbnailRun {
     try ResourceLimits.check(tracks: 1)
     try ResourceLimits.check(decoded: (source.width, source.height), encoded: nil, isDeep: source.isDeep)
     let times = try times(in: source)
-    if names == nil { files = try (Self.names(command.out, count: times.count) ?? []).compactMap(sideFile) }
+    if names == nil {
+      files = try (Self.names(command.out, count: times.count) ?? []).compactMap(auxiliaryFile)
+    }
     let generator = AVAssetImageGenerator(asset: source.asset)
     generator.appliesPreferredTrackTransform = true
     // A time that was named is meant exactly. Where nothing can be decoded, as at the beginning of
@@ -46,7 +48,7 @@ struct ThumbnailRun {
     }
   }
 
-  private func sideFile(_ name: String) throws -> AuxiliaryFile? {
+  private func auxiliaryFile(_ name: String) throws -> AuxiliaryFile? {
     try AuxiliaryFile(
       name, option: "--out", what: "picture", others: [command.movie],
       overwrites: command.overwriting.overwrite)

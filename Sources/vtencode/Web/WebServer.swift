@@ -51,8 +51,8 @@ final class WebServer: @unchecked Sendable {
     let hosts = WebHosts(endpoint)
     let clients = WebClients(timeout: timeout)
     // The server is made only later, and closes the peers before it goes.
-    let asking = KeyFrameAsking()
-    peers = WebPeers(address) { asking.ask() }
+    let keyFrameRequests = KeyFrameRequestForwarder()
+    peers = WebPeers(address) { keyFrameRequests.requestKeyFrame() }
     clients.peers = peers
     self.token = token
     self.clients = clients
@@ -73,7 +73,7 @@ final class WebServer: @unchecked Sendable {
       try? group.syncShutdownGracefully()
       throw Failure("cannot listen at \(address.text): \(Failure.describe(error))")
     }
-    asking.server = self
+    keyFrameRequests.server = self
     try channel.eventLoop.submit { clients.server = self }.wait()
   }
 
@@ -171,8 +171,8 @@ final class WebServer: @unchecked Sendable {
   }
 }
 
-/// Passes requests of browsers that are shown the pictures by WebRTC on to the server.
-private final class KeyFrameAsking: @unchecked Sendable {
+/// Forwards the key-frame requests of WebRTC viewers to the server.
+private final class KeyFrameRequestForwarder: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private weak var target: WebServer?
@@ -182,7 +182,7 @@ private final class KeyFrameAsking: @unchecked Sendable {
     set { lock.withLock { target = newValue } }
   }
 
-  func ask() { server?.receive(.keyFrame(isLost: true)) }
+  func requestKeyFrame() { server?.receive(.keyFrame(isLost: true)) }
 }
 
 /// Checks the host names by which requests address the server. Another site can make its own name

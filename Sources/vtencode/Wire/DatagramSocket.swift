@@ -15,7 +15,7 @@ final class DatagramSocket: @unchecked Sendable {
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
-  private let outlet: DatagramOutlet
+  private let sender: UDPSender
   private let outbox = DatagramOutbox()
   private let lock = Lock()
   private var code: Int32?
@@ -32,7 +32,7 @@ final class DatagramSocket: @unchecked Sendable {
   ) throws {
     let descriptor = try Self.bound(to: address)
     do {
-      outlet = try DatagramOutlet(descriptor)
+      sender = try UDPSender(descriptor)
     } catch {
       Foundation.close(descriptor)
       throw error
@@ -114,7 +114,7 @@ final class DatagramSocket: @unchecked Sendable {
   /// Sends datagrams in order. Datagrams that the system does not accept are lost.
   func send(_ packets: [[UInt8]], to path: DatagramPath) {
     for packet in packets {
-      note(outlet.send(packet, to: path))
+      note(sender.send(packet, to: path))
     }
   }
 
@@ -131,10 +131,10 @@ final class DatagramSocket: @unchecked Sendable {
   /// Sends the waiting datagrams in order; it may be called from any thread. It waits for room at
   /// most as long as for one datagram, however many there are; the remaining ones are lost.
   func flush() {
-    var timeout = DatagramOutlet.timeout
+    var timeout = UDPSender.timeout
     outbox.drain { datagram in
       let begin = SessionTime.now
-      let result = outlet.send(datagram.bytes, to: datagram.path, timeout: timeout)
+      let result = sender.send(datagram.bytes, to: datagram.path, timeout: timeout)
       timeout = max(timeout - Int((SessionTime.now - begin) * 1000), 0)
       note(result)
     }

@@ -238,8 +238,8 @@ import Testing
   /// Turned and mirrored.
   @Test(arguments: GuardedPicture.Side.allCases) func turnsWithinItsMemory(side: GuardedPicture.Side) throws {
     for format in PixelConverter.writableFormats where PixelRotation.workingFormat(format) == format {
-      for turn in [PixelRotation.Turn.none, .right, .half, .left] {
-        let rotation = PixelRotation(turn: turn, flipsHorizontally: true)
+      for angle in [PixelRotation.Angle.none, .clockwise90, .half, .counterclockwise90] {
+        let rotation = PixelRotation(angle: angle, flipsHorizontally: true)
         let source = try GuardedPicture(format, 9, 7, padding: 0, at: side, seed: 17)
         let (width, height) = rotation.swapsSides ? (7, 9) : (9, 7)
         let target = try GuardedPicture(format, width, height, padding: 0, at: side)

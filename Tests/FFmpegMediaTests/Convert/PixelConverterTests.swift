@@ -114,7 +114,8 @@ private let nv12 = formats[0]
     #expect(psnr(packed(middle), expected, bytes: 1) > 40)
   }
 
-  /// Formats with interleaved chroma that libswscale does not know go through their planar sisters.
+  /// Formats with interleaved chroma that libswscale does not know go through the equivalent planar
+  /// formats.
   @Test(.enabled(if: FFmpegTool.isAvailable)) func formatsOutsideOfLibswscaleAreConverted() throws {
     let converter = PixelConverter()
     let input = try FFmpegTool.testPicture(96, 64, "bgra")

@@ -35,8 +35,8 @@ import Testing
     configuration.queueLimit = 0.2
     var link = NetworkLink(configuration, seed: 1)
     // 100 bytes take 0.1 s.
-    func arrival(_ fate: NetworkLink.Fate) -> Double? {
-      if case .arrives(let time) = fate { return time }
+    func arrival(_ delivery: NetworkLink.Delivery) -> Double? {
+      if case .arrives(let time) = delivery { return time }
       return nil
     }
     for n in 1...3 {

@@ -124,7 +124,7 @@ import VideoBitstream
     starts.append(data.count)
     for (start, end) in zip(starts, starts.dropFirst()) {
       let unit = data[(start + 4)..<end]
-      if let new = H264PictureTiming.replacing(removalDelay: removalDelay, in: unit, hrd: hrd) {
+      if let new = H264PictureTiming.replacingRemovalDelay(removalDelay, in: unit, hrd: hrd) {
         data.replaceSubrange((start + 4)..<end, with: new)
         return
       }
@@ -159,17 +159,18 @@ import VideoBitstream
       timing.removalDelay = old
       timing.outputDelay = 4
       let payload = BitWriter.bytes {
-        SupplementalInformation.write(H264PictureTiming.joinable(timing, hrd: hrd), to: &$0)
+        SupplementalInformation.write(
+          H264PictureTiming.messagesWithReplaceableDelay(timing, hrd: hrd), to: &$0)
       }
       let unit = EmulationPrevention.adding(header: [6], payload: payload)
       for new in [0, 1, 3, 4, 60, 768, 70_000] {
-        let replaced = try #require(H264PictureTiming.replacing(removalDelay: new, in: unit, hrd: hrd))
+        let replaced = try #require(H264PictureTiming.replacingRemovalDelay(new, in: unit, hrd: hrd))
         #expect(replaced.count == unit.count)
         var expected = timing
         expected.removalDelay = new
         #expect(H264PictureTiming(nalUnit: replaced, hrd: hrd) == expected)
       }
     }
-    #expect(H264PictureTiming.replacing(removalDelay: 1, in: [6, 1, 1, 0, 128], hrd: hrd) == nil)
+    #expect(H264PictureTiming.replacingRemovalDelay(1, in: [6, 1, 1, 0, 128], hrd: hrd) == nil)
   }
 }

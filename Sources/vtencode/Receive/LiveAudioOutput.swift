@@ -4,7 +4,7 @@ import OpenVideoToolboxDisplay
 import RealTimeTransport
 
 /// Plays the sound of a session beside a window, as soon as it is received, like the pictures.
-final class LiveSpeaker {
+final class LiveAudioOutput {
   private let decoding: OpusDecoding
   private let device = OVTAudioDevice()
   private let buffer = SpeakerBuffer(channels: OpusDecoding.channels)

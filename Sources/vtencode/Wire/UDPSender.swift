@@ -16,7 +16,7 @@ struct DatagramPath: Sendable {
 
 /// Sends datagrams through a UDP socket, from any thread. SwiftNIO's own channel closes the socket
 /// after any error, and cannot choose the source address of a datagram.
-struct DatagramOutlet: ~Copyable {
+struct UDPSender: ~Copyable {
   private let descriptor: CInt
   /// How long to wait for room in the socket, in milliseconds.
   static let timeout = 20
