@@ -87,7 +87,7 @@ public nonisolated(unsafe) let kCGImagePropertyExifColorSpace: CFString = "Color
 public nonisolated(unsafe) let kCGImagePropertyExifPixelXDimension: CFString = "PixelXDimension"
 /// The height of the image in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyExifPixelYDimension: CFString = "PixelYDimension"
-/// The name of a sound file that belongs to the image (string).
+/// The name of an audio file that belongs to the image (string).
 public nonisolated(unsafe) let kCGImagePropertyExifRelatedSoundFile: CFString = "RelatedSoundFile"
 /// The energy of the flash in beam candle power seconds (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFlashEnergy: CFString = "FlashEnergy"

@@ -4,7 +4,7 @@
 #endif
 import Foundation
 
-/// The system's default sound device, for `AVSampleBufferAudioRenderer.ovtAudioSink` and
+/// The system's default audio device, for `AVSampleBufferAudioRenderer.ovtAudioSink` and
 /// `AVPlayer.ovtAudioSink`.
 public final class OVTAudioDevice: OVTAudioSink, @unchecked Sendable {
   // Sendable: `lock` guards what changes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// An error of a window or a sound device.
+/// An error of a window or an audio device.
 public struct OVTDisplayError: LocalizedError, Sendable {
   public enum Code: Sendable {
     /// The package was built without the trait `Display`.

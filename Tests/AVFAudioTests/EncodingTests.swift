@@ -256,7 +256,7 @@ import Testing
     var error: NSError?
     #expect(decoder.convert(to: output, error: &error, withInputFrom: TestAudio.input([beyond])) == .error)
     #expect(error?.code == Int(kAudioConverterErr_InvalidInputSize))
-    // Any bytes: sound or an error, and an end.
+    // Any bytes: audio or an error, and an end.
     var random = UInt32(7)
     for _ in 0..<50 {
       let foreign = try #require(AVAudioConverter(from: aac, to: pcm))

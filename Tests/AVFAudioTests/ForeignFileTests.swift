@@ -3,7 +3,7 @@ import AVFAudio
 import Foundation
 import Testing
 
-/// Files that others made, by accident or on purpose: sound or an error, never a trap, and always
+/// Files that others made, by accident or on purpose: audio or an error, never a trap, and always
 /// an end.
 @Suite struct ForeignFileTests {
   /// Reads to the end, and in places.

@@ -126,7 +126,7 @@ enum TestAudio {
     return result.data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
   }
 
-  /// What ffprobe says of a file's sound.
+  /// What ffprobe says of a file's audio.
   static func probe(_ url: URL, _ entry: String) throws -> String {
     try ffprobe.text([
       "-v", "error", "-select_streams", "a", "-show_entries", "stream=\(entry)", "-of", "csv=p=0", url.path,

@@ -302,7 +302,7 @@ import TestSupport
     #expect(scratch.contents == ["first.mov"])
   }
 
-  // MARK: - Sound that is heard
+  // MARK: - Audio that is heard
 
   /// Fails the first time.
   private final class Sink: OVTAudioSink, Sendable {

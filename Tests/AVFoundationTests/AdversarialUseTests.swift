@@ -150,7 +150,7 @@ import TestSupport
     func stop() {}
   }
 
-  /// Sound that jumps is where its time says, with silence before it, of a minute at most.
+  /// Audio that jumps is where its time says, with silence before it, of a minute at most.
   @Test(arguments: [50, 70]) func gapsInAMixAreSilence(seconds: Int64) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
@@ -192,7 +192,7 @@ import TestSupport
     #expect(wrong == 0)
   }
 
-  /// Sound at the end of what a number counts: the mix neither overflows nor waits for what comes
+  /// Audio at the end of what a number counts: the mix neither overflows nor waits for what comes
   /// behind it.
   @Test func aMixAtTheEndOfTimeDoesNotTrap() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))

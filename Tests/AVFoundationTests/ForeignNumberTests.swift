@@ -93,7 +93,7 @@ import Testing
     return (writer, scratch.file("a.m4a"), scratch)
   }
 
-  /// A sound that says impossible things of itself.
+  /// Audio whose format description has impossible values.
   @Test func impossibleAudioFormatsDoNotTrap() async throws {
     for change in [
       { $0.mSampleRate = .nan }, { $0.mSampleRate = 1e30 }, { $0.mSampleRate = -1 }, { $0.mSampleRate = 0 },
@@ -128,7 +128,7 @@ import Testing
     #expect(abs(end - Double(seconds + 1)) < 0.1)
   }
 
-  /// A hint at sound that says impossible things: nobody knows what a silent track will sound like.
+  /// A hint at audio that says impossible things: nobody knows what a silent track will sound like.
   @Test func impossibleHintsAtAudioGiveNoFormat() throws {
     let settings = try AudioEncodingSettings([AVFormatIDKey: NSNumber(value: kAudioFormatMPEG4AAC)])
     for rate in [Double.nan, .infinity, 1e30, -1] {

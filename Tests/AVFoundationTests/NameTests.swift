@@ -123,7 +123,7 @@ import TestSupport
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let free = try await asset.findUnusedTrackID()
     #expect(free == 4 && asset.unusedTrackID() == 4)
-    // libavformat puts the sound tracks of a movie into one group.
+    // libavformat puts the audio tracks of a movie into one group.
     #expect(asset.trackGroups.map { $0.trackIDs.map(\.intValue) } == [[2, 3]])
     let none = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     #expect(none.trackGroups.isEmpty)

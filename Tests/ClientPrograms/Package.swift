@@ -27,7 +27,7 @@ let package = Package(
       name: "Thumbnails",
       dependencies: [product("OpenVideoToolbox"), product("CoreGraphics"), product("ImageIO")]),
     .executableTarget(name: "Idioms", dependencies: [product("OpenVideoToolbox")]),
-    // Every import line that sound has on macOS, over the umbrella alone.
+    // Every import line that audio has on macOS, over the umbrella alone.
     .executableTarget(name: "Audio", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Streaming", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),

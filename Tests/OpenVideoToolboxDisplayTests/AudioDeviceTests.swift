@@ -5,7 +5,7 @@
   import Testing
   import TestSupport
 
-  /// SDL's `dummy` driver, which asks for sound as a device does.
+  /// SDL's `dummy` driver, which asks for audio as a device does.
   @Suite(.serialized) struct AudioDeviceTests {
     init() { setenv("SDL_AUDIODRIVER", "dummy", 0) }
 

@@ -2,14 +2,14 @@
 import AVFoundation
 import VideoToolbox
 
-/// Encodes a movie's video into an MP4, with its sound.
+/// Encodes a movie's video into an MP4, with its audio.
 /// - Parameters:
 ///   - size: The size of the pictures; nil for the movie's own.
 ///   - settings: More keys of `AVAssetWriterInput`'s output settings.
 ///   - properties: Properties of the compression session.
 ///   - hasTenBits: Whether pictures are decoded with ten bits a sample in place of eight.
 ///   - reading: How pictures are decoded, as properties of the decompression session.
-///   - sound: How sound is encoded; nil to copy it.
+///   - audio: How audio is encoded; nil to copy it.
 func encode(
   _ movie: AVURLAsset, to result: URL, codec: AVVideoCodecType = .h264, size: CGSize? = nil,
   settings: [String: Any] = [:], properties: [CFString: Any] = [:],

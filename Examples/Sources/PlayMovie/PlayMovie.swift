@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays a movie in a window with its sound. Build it with the trait Display.
+// Plays a movie in a window with its audio. Build it with the trait Display.
 //   PlayMovie MOVIE
 import AVFoundation
 import OpenVideoToolboxDisplay

@@ -41,7 +41,7 @@ struct TranscodeMany {
     if !failures.isEmpty { exit(1) }
   }
 
-  /// Writes a movie of at most 1280x720 with the source's sound. A failed export leaves no file.
+  /// Writes a movie of at most 1280x720 with the source's audio. A failed export leaves no file.
   static func shrink(_ source: URL, into folder: URL) async throws {
     let name = source.deletingPathExtension().lastPathComponent + ".mp4"
     let asset = AVURLAsset(url: source)

@@ -13,7 +13,7 @@ private let formats: [AVAudioCommonFormat] = [
 private let maxFrames = 1 << 13
 private let maxReads = 40
 
-/// Opens the input as a sound file, and reads given numbers of frames at given positions, and at
+/// Opens the input as an audio file, and reads given numbers of frames at given positions, and at
 /// the beginning.
 func fuzzAudioFile(_ input: inout FuzzInput) {
   let flags = input.byte()

@@ -43,7 +43,7 @@ import FuzzDriver
     var count = 0
     while count < 12, let sample = output.copyNextSampleBuffer() {
       count += 1
-      // Sound is read about a second at a time, regardless of the sizes in a header.
+      // Audio is read about a second at a time, regardless of the sizes in a header.
       require(CMSampleBufferGetTotalSampleSize(sample) < 64 << 20, "much sound at once")
     }
   }

@@ -35,7 +35,7 @@ private let endings = [
   }
 }
 
-/// Decodes the sound of any container to PCM with arbitrary settings.
+/// Decodes the audio of any container to PCM with arbitrary settings.
 @Sendable func fuzzAudio(_ input: inout FuzzInput) {
   var settings: [String: Any] = [AVFormatIDKey: NSNumber(value: kAudioFormatLinearPCM)]
   let flags = input.byte()

@@ -99,7 +99,7 @@ extension AVAsset {
   /// Whether the local movie file has fragments.
   public var containsFragments: Bool { file.header?.isFragmented ?? false }
   /// Whether the video could be played by AirPlay: H.264 or HEVC in a movie file, with AAC, ALAC,
-  /// AC-3, E-AC-3 or MP3 or without sound. AirPlay itself is not supported.
+  /// AC-3, E-AC-3 or MP3 or without audio. AirPlay itself is not supported.
   public var isCompatibleWithAirPlayVideo: Bool {
     let video = tracks(withMediaType: .video)
     let audio = tracks(withMediaType: .audio)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A group of tracks of which one is played, for example languages of sound or of subtitles. The
+/// A group of tracks of which one is played, for example languages of audio or of subtitles. The
 /// tracks have the same alternate group in a local movie file (ISO/IEC 14496-12, 8.3.2).
 open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
   // Sendable: immutable.

@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Delivers the mixed sound of several tracks.
+/// Delivers the mixed audio of several tracks.
 open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable {
   // Sendable: `mixLock` guards what changes.
   public let audioTracks: [AVAssetTrack]
@@ -43,7 +43,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     }
   }
 
-  /// How sound is converted whose speed changes; see
+  /// How audio is converted whose speed changes; see
   /// `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`. It must be set before reading begins.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { mixLock.withLock { pitch } }

@@ -9,7 +9,7 @@ open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendabl
 
   public override init() { super.init() }
 
-  /// The parameters of each track whose sound is not mixed unchanged.
+  /// The parameters of each track whose audio is not mixed unchanged.
   open var inputParameters: [AVAudioMixInputParameters] { lock.withLock { storedParameters } }
 
   open func copy(with zone: NSZone? = nil) -> Any { copied(to: AVAudioMix()) }
@@ -55,11 +55,11 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   /// The identifier of the track.
   open var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
 
-  /// How the track's sound is converted where its speed changes; nil for the setting of the
+  /// How the track's audio is converted where its speed changes; nil for the setting of the
   /// reader's output or the export session.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? { lock.withLock { storedPitch } }
 
-  /// Reads and changes the track's sound before it is mixed; nil for none.
+  /// Reads and changes the track's audio before it is mixed; nil for none.
   open var audioTapProcessor: MTAudioProcessingTap? { lock.withLock { storedTap } }
 
   /// The ramps, ordered by time.

@@ -33,7 +33,7 @@ struct VolumeCurve {
   }
 }
 
-/// Mixes the sound of several sources.
+/// Mixes the audio of several sources.
 final class AudioMixSource: SampleSource {
   private struct Input {
     let source: any SampleSource
@@ -64,7 +64,7 @@ final class AudioMixSource: SampleSource {
   private let channels: Int
   private var position: Int64 = 0
   private var end: Int64 = .max
-  /// The error because of which the sound ends at `end`.
+  /// The error because of which the audio ends at `end`.
   private var failure: (any Error)?
   /// The number of frames since the last frame of an input or the last picture of the file.
   private var silence: Int64 = 0

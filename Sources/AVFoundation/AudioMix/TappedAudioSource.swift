@@ -3,7 +3,7 @@ import FFmpegMedia
 import Foundation
 import MediaToolbox
 
-/// Delivers a track's sound after processing by an audio tap.
+/// Delivers a track's audio after processing by an audio tap.
 final class TappedAudioSource: SampleSource {
   private let inner: AudioMixSource
   private let tap: MTAudioProcessingTap
@@ -17,7 +17,7 @@ final class TappedAudioSource: SampleSource {
   /// The sample that follows a gap.
   private var pending: CMSampleBuffer?
   private var hasEnded = false
-  /// The error that ended the sound; thrown after all frames before it have been delivered.
+  /// The error that ended the audio; thrown after all frames before it have been delivered.
   private var failure: (any Error)?
   private var isPrepared = false
   /// Whether the next frames are the first at the beginning or after a discontinuity.
@@ -34,7 +34,7 @@ final class TappedAudioSource: SampleSource {
 
   /// Creates the source.
   /// - Parameters:
-  ///   - inner: The track's sound, as interleaved floating-point samples.
+  ///   - inner: The track's audio, as interleaved floating-point samples.
   ///   - tap: The tap.
   ///   - requirements: The format of `inner`, which is also the format of the result.
   /// - Throws: `AVError` if the format is not possible.

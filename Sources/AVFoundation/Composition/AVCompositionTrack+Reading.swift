@@ -6,7 +6,7 @@ extension AVCompositionTrack {
   /// Creates the source from which a reader's output takes its samples.
   /// - Parameters:
   ///   - request: Stored samples, pictures or PCM, and their format.
-  ///   - pitch: The algorithm for sound whose speed is changed.
+  ///   - pitch: The algorithm for audio whose speed is changed.
   ///   - copies: Whether each picture gets a pixel buffer of its own.
   ///   - damage: Records damaged samples that are left out.
   /// - Throws: `AVError` if a source file cannot be read or the track cannot be read in the

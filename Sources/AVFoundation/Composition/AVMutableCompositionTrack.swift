@@ -178,7 +178,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   }
 
   /// Changes the duration of a time range: its pictures are shown for longer or shorter, and its
-  /// sound is played slower or faster.
+  /// audio is played slower or faster.
   open func scaleTimeRange(_ timeRange: CMTimeRange, toDuration duration: CMTime) {
     guard timeRange.isPlayable, timeRange.duration.isNumeric, timeRange.duration > .zero,
       duration.isPlayable, duration > .zero

@@ -40,7 +40,7 @@ extension AudioRequirements {
   }
 
   /// The most frames of silence that are inserted in place of missing media: one minute, which is
-  /// also the limit of the decoder and the encoder of sound. After that the time is skipped, unless
+  /// also the limit of the decoder and the encoder of audio. After that the time is skipped, unless
   /// the file has pictures in it.
   var longestFill: Int64 { 60 * Int64(format.sampleRate) }
 

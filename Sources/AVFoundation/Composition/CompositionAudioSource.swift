@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Reads the sound of a composition's track, decoded: the frames of each part at their time, and
+/// Reads the audio of a composition's track, decoded: the frames of each part at their time, and
 /// silence in gaps.
 ///
 /// A part whose duration differs from its source range is played slower or faster, with its pitch
@@ -28,7 +28,7 @@ final class CompositionAudioSource: SampleSource {
   private var pending: CMSampleBuffer?
   /// The frame number at which the current part ends, if its file ended before; otherwise nil.
   private var missing: Int64?
-  /// The number of frames of silence inserted since the last sound in place of missing media.
+  /// The number of frames of silence inserted since the last audio in place of missing media.
   private var filled: Int64 = 0
   /// For a part that is played without pitch-preserving scaling: a reader of the file's pictures,
   /// the frame number in the composition of the source's frame 0, and the format that is read.

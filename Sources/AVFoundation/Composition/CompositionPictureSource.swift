@@ -18,9 +18,9 @@ final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
   private var range = CMTimeRange.invalid
   private var current: (source: any SampleSource, part: CompositionTimeline.Part, target: CMTimeRange)?
   private var isFirst = true
-  /// The presentation end time of the last stored packet of sound, and the last decode time stamp.
+  /// The presentation end time of the last stored audio packet, and the last decode time stamp.
   private var stored: (end: CMTime, decode: CMTime) = (.negativeInfinity, .negativeInfinity)
-  /// How much later than its mapped time the sound of the current part is placed; nil until the
+  /// How much later than its mapped time the audio of the current part is placed; nil until the
   /// first packet of the part has been placed.
   private var delay: CMTime?
 
@@ -71,7 +71,7 @@ final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
 
   /// Adjusts the times of a stored sample so that it follows the previous part.
   ///
-  /// Packets of sound are not divided, and a source delivers an additional packet before a cut for
+  /// Packets of audio are not divided, and a source delivers an additional packet before a cut for
   /// the decoder, so the first packets of a part may overlap the part before. The first packet that
   /// would be late by half its duration or less is placed at the end of the previous part, and the
   /// packets before it are left out. For pictures, decode time stamps are kept increasing across

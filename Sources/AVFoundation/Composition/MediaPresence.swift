@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Looks for pictures in a file at times where its sound track has no samples. A file may declare
+/// Looks for pictures in a file at times where its audio track has no samples. A file may declare
 /// any duration, but its pictures show that it does extend to their times.
 final class PictureProbe {
   /// The longest interval after a time in which a picture is looked for.

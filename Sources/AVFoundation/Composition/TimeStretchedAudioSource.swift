@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Reads a time range of a track's sound at another speed with its pitch preserved. The frames that
+/// Reads a time range of a track's audio at another speed with its pitch preserved. The frames that
 /// it delivers are numbered from 0.
 final class TimeStretchedAudioSource: SampleSource {
   private let source: AudioSource
@@ -25,7 +25,7 @@ final class TimeStretchedAudioSource: SampleSource {
   private let tempo: Double
   /// The error that ended the source early; thrown after all frames before it have been delivered.
   private var failure: (any Error)?
-  /// The number of source frames of silence inserted since the last sound or picture of the file.
+  /// The number of source frames of silence inserted since the last audio or picture of the file.
   private var silence: Int64 = 0
   private let probe: PictureProbe
   /// The last tenth of a second of the filter's input.
@@ -45,7 +45,7 @@ final class TimeStretchedAudioSource: SampleSource {
   ///   - count: The number of frames to deliver.
   ///   - requirements: The format of the output.
   ///   - damage: Records damaged samples that are left out.
-  ///   - probe: Looks for pictures in the track's file where its sound has gaps.
+  ///   - probe: Looks for pictures in the track's file where its audio has gaps.
   ///   - interruption: Ends opening and reading of the file.
   /// - Throws: `AVError` if the file cannot be read, or if the tempo is outside 1/64 ... 64.
   init(
@@ -136,7 +136,7 @@ final class TimeStretchedAudioSource: SampleSource {
   var filled: Int64 { Int64(clamping: Double(silence) / tempo) }
 
   /// Whether more silence may be inserted. It is limited to `longestFill` frames of output after
-  /// the last sound. If the file has a picture after that, the limit applies from that picture on,
+  /// the last audio. If the file has a picture after that, the limit applies from that picture on,
   /// since the picture shows that the file extends so far.
   private func mayBeSilent() -> Bool {
     let longest = Int64(clamping: Double(requirements.longestFill) * tempo)
@@ -174,7 +174,7 @@ final class TimeStretchedAudioSource: SampleSource {
   ///
   /// The filter looks ahead, so it retains the last hundredths of a second of its input. More input
   /// is needed to obtain them. It is the reversed end of the input, so that the waveform is
-  /// continuous. Sound of the file after the range is not used.
+  /// continuous. Audio of the file after the range is not used.
   private func repeatTail() throws -> [Float]? {
     // A filter chain of more steps, as for a tempo farther from 1, retains more input.
     guard tailUses < 100, !tail.isEmpty else { return nil }

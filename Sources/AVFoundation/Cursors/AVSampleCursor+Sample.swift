@@ -58,7 +58,7 @@ public struct AVSampleCursorDependencyInfo: Sendable {
   }
 }
 
-/// Describes whether decoding of sound can begin at a sample.
+/// Describes whether decoding of audio can begin at a sample.
 public struct AVSampleCursorAudioDependencyInfo: Sendable {
   /// Whether the sample can be decoded without earlier samples.
   public var audioSampleIsIndependentlyDecodable: ObjCBool
@@ -121,7 +121,7 @@ extension AVSampleCursor {
   private var isVideo: Bool { index.stream.kind == .video }
 
   /// Whether decoding can begin at the sample, and whether the sample can be omitted. Every sample
-  /// of sound or text is a full sync sample.
+  /// of audio or text is a full sync sample.
   public var currentSampleSyncInfo: AVSampleCursorSyncInfo {
     let flags = sample.flags
     return AVSampleCursorSyncInfo(
@@ -159,7 +159,7 @@ extension AVSampleCursor {
     return attachments.isEmpty ? nil : attachments
   }
 
-  /// The audio dependencies. Every packet of sound is regarded as independently decodable, which
+  /// The audio dependencies. Every audio packet is regarded as independently decodable, which
   /// holds for the codecs of movies that libavcodec decodes.
   public var currentSampleAudioDependencyInfo: AVSampleCursorAudioDependencyInfo {
     AVSampleCursorAudioDependencyInfo(

@@ -8,7 +8,7 @@ import Foundation
 /// Tracks create cursors; see `AVAssetTrack.makeSampleCursor(presentationTimeStamp:)`. The times
 /// are those of the samples that an `AVAssetReaderTrackOutput` without settings delivers. All
 /// cursors of a track share an index of the samples, for which the file is read once, as far as
-/// cursors have been moved. Each packet of uncompressed sound in the file counts as one sample.
+/// cursors have been moved. Each packet of uncompressed audio in the file counts as one sample.
 open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let index: SampleIndex

@@ -143,7 +143,7 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     if let audio = CMAudioFormatDescriptionGetStreamBasicDescription(format)?.pointee,
       audio.mFormatID == kAudioFormatLinearPCM, audio.mBytesPerFrame > 0
     {
-      // In uncompressed sound every frame is a sample.
+      // In uncompressed audio every frame is a sample.
       count = sizes.reduce(0, +) / Int(audio.mBytesPerFrame)
       timings = [timings[0]]
       timings[0].duration = CMTime(

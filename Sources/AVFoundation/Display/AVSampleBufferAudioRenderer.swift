@@ -45,7 +45,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     if let sink { sinkWork.async { sink.stop() } }
   }
 
-  // MARK: - Sound
+  // MARK: - Audio
 
   /// The sink that plays the audio; nil for none. This property is an addition of this package.
   open var ovtAudioSink: (any OVTAudioSink)? {

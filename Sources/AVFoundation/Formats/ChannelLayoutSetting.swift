@@ -18,7 +18,7 @@ struct ChannelLayoutSetting {
   /// Parses the value.
   /// - Parameters:
   ///   - value: The value of `AVChannelLayoutKey`.
-  ///   - isCoded: Whether the sound is AAC.
+  ///   - isCoded: Whether the audio is AAC.
   ///   - number: The value of `AVNumberOfChannelsKey`, if it is given.
   /// - Throws: `AVError.Code.unsupportedOutputSettings` if the value is not a layout, contradicts
   ///   `number`, or names a layout that is not supported.

@@ -30,7 +30,7 @@ final class LiveEngine: @unchecked Sendable {
   ) {
     (self.address, self.container) = (address, container)
     (self.formats, self.configuration) = (formats, configuration)
-    // A transport stream's clock; sound in units of its frames.
+    // A transport stream's clock; audio in units of its frames.
     timeScales = formats.map {
       let rate = $0.audioStreamBasicDescription?.mSampleRate ?? 0
       return rate >= 1 ? Int32(clamping: rate) : 90_000

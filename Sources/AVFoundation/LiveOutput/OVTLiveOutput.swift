@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Sends compressed video and sound to a server while they are made, as `AVAssetWriter` writes them
+/// Sends compressed video and audio to a server while they are made, as `AVAssetWriter` writes them
 /// to a file. Not part of Apple's API.
 ///
 /// The address decides how: `rtmp://` and `rtmps://` (FLV), `srt://`, `udp://` and `tcp://`
@@ -100,7 +100,7 @@ public final class OVTLiveOutput: Sendable {
   /// - Parameters:
   ///   - url: The address.
   ///   - formats: The format of each track, at least one, with H.264 or HEVC pictures or compressed
-  ///     sound.
+  ///     audio.
   ///   - configuration: Further properties.
   /// - Throws: `AVError(.fileFormatNotRecognized)` if the address has no scheme named above,
   ///   `AVError(.unsupportedOutputSettings)` if it cannot carry a format.

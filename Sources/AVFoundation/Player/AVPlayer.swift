@@ -250,7 +250,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     if isOurs { postRateChange(reason) }
   }
 
-  // MARK: - Sound
+  // MARK: - Audio
 
   /// The volume from 0 to 1, which is independent of the system's volume.
   open var volume: Float {

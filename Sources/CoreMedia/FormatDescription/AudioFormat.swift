@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The properties of sound in a format description.
+/// The properties of audio in a format description.
 struct AudioFormat: Equatable {
   let basic: AudioStreamBasicDescription
   /// An `AudioChannelLayout` with all its descriptions.
@@ -28,7 +28,7 @@ final class AudioFormatMemory: @unchecked Sendable {
   let basic: UnsafeMutablePointer<AudioStreamBasicDescription>
   let layout: UnsafeMutableRawBufferPointer
   let magicCookie: UnsafeMutableRawBufferPointer
-  /// The formats that the sound can be decoded to: one, that of the description.
+  /// The formats that the audio can be decoded to: one, that of the description.
   let format: UnsafeMutablePointer<AudioFormatListItem>
 
   init(_ basic: AudioStreamBasicDescription, _ layout: Data?, _ magicCookie: Data?) {
@@ -69,13 +69,13 @@ final class AudioFormatMemory: @unchecked Sendable {
 }
 
 extension CMFormatDescription {
-  /// Whether the media is uncompressed sound with several channels that are not interleaved.
+  /// Whether the media is uncompressed audio with several channels that are not interleaved.
   var hasChannelsOneAfterTheOther: Bool {
     guard let basic = audio?.basic else { return false }
     return basic.isNonInterleavedPCM && basic.mChannelsPerFrame > 1
   }
 
-  /// The size of a frame of interleaved uncompressed sound in bytes; nil for other media.
+  /// The size of a frame of interleaved uncompressed audio in bytes; nil for other media.
   var uncompressedBytesPerFrame: Int? {
     guard let basic = audio?.basic, basic.mFormatID == kAudioFormatLinearPCM, basic.mBytesPerFrame > 0,
       basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The format of a stream of sound, a four-character code.
+/// The format of a stream of audio, a four-character code.
 public typealias AudioFormatID = UInt32
 /// Flags of a format, whose meaning depends on the format.
 public typealias AudioFormatFlags = UInt32
@@ -58,7 +58,7 @@ public let kLinearPCMFormatFlagIsPacked: AudioFormatFlags = kAudioFormatFlagIsPa
 public let kLinearPCMFormatFlagIsAlignedHigh: AudioFormatFlags = kAudioFormatFlagIsAlignedHigh
 public let kLinearPCMFormatFlagIsNonInterleaved: AudioFormatFlags = kAudioFormatFlagIsNonInterleaved
 
-/// The format of a stream of sound.
+/// The format of a stream of audio.
 public struct AudioStreamBasicDescription: Sendable, Hashable {
   /// The sample rate in frames per second.
   public var mSampleRate: Float64
@@ -66,12 +66,12 @@ public struct AudioStreamBasicDescription: Sendable, Hashable {
   public var mFormatFlags: AudioFormatFlags
   /// The size of a packet in bytes; 0 if packets differ in size.
   public var mBytesPerPacket: UInt32
-  /// The number of frames in a packet; 1 for uncompressed sound, 0 if packets differ in duration.
+  /// The number of frames in a packet; 1 for uncompressed audio, 0 if packets differ in duration.
   public var mFramesPerPacket: UInt32
-  /// The size of a frame in bytes; 0 for compressed sound.
+  /// The size of a frame in bytes; 0 for compressed audio.
   public var mBytesPerFrame: UInt32
   public var mChannelsPerFrame: UInt32
-  /// The number of bits of a sample; 0 for compressed sound.
+  /// The number of bits of a sample; 0 for compressed audio.
   public var mBitsPerChannel: UInt32
   public var mReserved: UInt32
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The position of a packet of compressed sound in its data.
+/// The position of a packet of compressed audio in its data.
 public struct AudioStreamPacketDescription: Sendable, Hashable {
   /// The offset of the first byte of the packet in the data.
   public var mStartOffset: Int64
@@ -35,7 +35,7 @@ public struct AudioBuffer {
   }
 }
 
-/// A list of buffers with the same sound. Further buffers follow the structure in memory.
+/// A list of buffers with the same audio. Further buffers follow the structure in memory.
 public struct AudioBufferList {
   public var mNumberBuffers: UInt32
   public var mBuffers: AudioBuffer
@@ -185,7 +185,7 @@ public struct ManagedAudioChannelLayout: Hashable, Sendable {
   }
 }
 
-/// A format that a stream of sound can be decoded to.
+/// A format that a stream of audio can be decoded to.
 public struct AudioFormatListItem: Sendable {
   public var mASBD: AudioStreamBasicDescription
   public var mChannelLayoutTag: AudioChannelLayoutTag

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Creates a description of sound.
+/// Creates an audio format description.
 ///
 /// - Parameters:
 ///   - allocator: Not used.
@@ -69,7 +69,7 @@ public func CMAudioFormatDescriptionGetChannelLayout(
   return UnsafePointer(base.assumingMemoryBound(to: AudioChannelLayout.self))
 }
 
-/// Returns the formats that the sound can be decoded to, the richest first; nil for other media.
+/// Returns the formats that the audio can be decoded to, the richest first; nil for other media.
 /// There is one, that of the description. The pointer is valid as long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetFormatList(
@@ -79,7 +79,7 @@ public func CMAudioFormatDescriptionGetFormatList(
   return desc.audio.map { UnsafePointer($0.memory.format) }
 }
 
-/// Returns the richest format that the sound can be decoded to; nil for other media. The pointer is
+/// Returns the richest format that the audio can be decoded to; nil for other media. The pointer is
 /// valid as long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetRichestDecodableFormat(
@@ -94,12 +94,12 @@ public func CMAudioFormatDescriptionGetMostCompatibleFormat(
 ) -> UnsafePointer<AudioFormatListItem>? { desc.audio.map { UnsafePointer($0.memory.format) } }
 
 extension CMFormatDescription {
-  /// The sample rate, the format and the sizes of sound; nil for other media.
+  /// The sample rate, the format and the sizes of audio; nil for other media.
   public var audioStreamBasicDescription: AudioStreamBasicDescription? { audio?.basic }
-  /// The magic cookie: further data that a decoder of this sound needs; nil if there is none.
+  /// The magic cookie: further data that a decoder of this audio needs; nil if there is none.
   public var magicCookie: Data? { audio?.magicCookie }
 
-  /// Creates a description of sound.
+  /// Creates an audio format description.
   /// - Throws: `CMFormatDescription.Error`.
   public convenience init(
     audioStreamBasicDescription: AudioStreamBasicDescription, layout: ManagedAudioChannelLayout? = nil,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The parts of descriptions of sound that are compared.
+/// The parts of audio format descriptions that are compared.
 public typealias CMAudioFormatDescriptionMask = UInt32
 public let kCMAudioFormatDescriptionMask_StreamBasicDescription: CMAudioFormatDescriptionMask = 1 << 0
 public let kCMAudioFormatDescriptionMask_MagicCookie: CMAudioFormatDescriptionMask = 1 << 1
@@ -9,7 +9,7 @@ public let kCMAudioFormatDescriptionMask_ChannelLayout: CMAudioFormatDescription
 public let kCMAudioFormatDescriptionMask_Extensions: CMAudioFormatDescriptionMask = 1 << 3
 public let kCMAudioFormatDescriptionMask_All: CMAudioFormatDescriptionMask = 0b1111
 
-/// Compares parts of two descriptions of sound.
+/// Compares parts of two audio format descriptions.
 ///
 /// - Parameters:
 ///   - formatDescription: A description.
@@ -30,7 +30,7 @@ public func CMAudioFormatDescriptionEqual(
 }
 
 extension CMFormatDescription {
-  /// The parts of descriptions of sound that are compared.
+  /// The parts of audio format descriptions that are compared.
   public struct EqualityMask: OptionSet, Sendable, Hashable {
     public let rawValue: CMAudioFormatDescriptionMask
     public init(rawValue: CMAudioFormatDescriptionMask) { self.rawValue = rawValue }
@@ -43,8 +43,8 @@ extension CMFormatDescription {
     public static let all = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_All)
   }
 
-  /// Compares parts of two descriptions of sound. Returns whether all of them are equal, and the
-  /// parts that are.
+  /// Compares parts of two audio format descriptions. Returns whether all of them are equal, and
+  /// the parts that are.
   public func equalTo(_ otherFormatDescription: CMAudioFormatDescription, equalityMask: EqualityMask = .all)
     -> (
       Bool, equalityMask: EqualityMask
@@ -62,27 +62,27 @@ extension CMFormatDescription {
     return (equal == equalityMask.intersection(.all), equal)
   }
 
-  /// Calls `body` with the magic cookie, further data that a decoder of the sound needs; nil if
+  /// Calls `body` with the magic cookie, further data that a decoder of the audio needs; nil if
   /// there is none.
   public func withMagicCookie<R>(_ body: (UnsafeRawBufferPointer?) throws -> R) rethrows -> R {
     guard let cookie = audio?.magicCookie else { return try body(nil) }
     return try cookie.withUnsafeBytes { try body($0) }
   }
 
-  /// The channel layout of sound; nil if there is none, and for other media.
+  /// The channel layout of audio; nil if there is none, and for other media.
   public var audioChannelLayout: ManagedAudioChannelLayout? {
     audio?.layout.flatMap { ManagedAudioChannelLayout($0) }
   }
 
-  /// The formats that the sound can be decoded to, the richest first. There is one, that of the
+  /// The formats that the audio can be decoded to, the richest first. There is one, that of the
   /// description.
   public var audioFormatList: [AudioFormatListItem] {
     audio.map { [$0.memory.format.pointee] } ?? []
   }
 
-  /// The richest format that the sound can be decoded to; nil for other media.
+  /// The richest format that the audio can be decoded to; nil for other media.
   public var richestDecodableFormat: AudioFormatListItem? { audioFormatList.first }
 
-  /// The format of the sound that most decoders support; nil for other media.
+  /// The format of the audio that most decoders support; nil for other media.
   public var mostCompatibleFormat: AudioFormatListItem? { audioFormatList.last }
 }

@@ -30,7 +30,7 @@ extension CMFormatDescription {
     public init(string: String) { rawValue = fourCharCode(string) }
     public var description: String { fourCharacters(rawValue) }
 
-    // Sound
+    // Audio
 
     public static let linearPCM = MediaSubType(rawValue: 0x6C70636D)  // 'lpcm'
     public static let ac3 = MediaSubType(rawValue: 0x61632D33)  // 'ac-3'

@@ -155,7 +155,7 @@ func fourCharacters(_ code: FourCharCode) -> String {
 
 /// A description of video.
 public typealias CMVideoFormatDescription = CMFormatDescription
-/// A description of sound.
+/// An audio format description.
 public typealias CMAudioFormatDescription = CMFormatDescription
 
 /// A width and a height in pixels.

@@ -91,7 +91,7 @@ public struct CMSoundDescriptionFlavor: RawRepresentable, Hashable, @unchecked S
 }
 
 /// Returns whether the sample tables of a track with this sound description count uncompressed
-/// frames although the sound may be compressed. This is so in QuickTime movies if the version of
+/// frames although the audio may be compressed. This is so in QuickTime movies if the version of
 /// the description is below 2 and its compression identifier is not -2.
 @discardableResult
 public func CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(

@@ -13,11 +13,11 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     self.init(checked: made)
   }
 
-  /// Creates a buffer of uncompressed sound.
+  /// Creates a buffer of uncompressed audio.
   ///
   /// - Parameters:
   ///   - content: The frames.
-  ///   - formatDescription: The format of the sound.
+  ///   - formatDescription: The format of the audio.
   ///   - sampleCount: The number of frames, at least 1.
   ///   - presentationTimeStamp: The presentation time of the first frame, which must be numeric.
   public init(
@@ -27,7 +27,7 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     self.init(content, formatDescription, sampleCount, presentationTimeStamp, nil)
   }
 
-  /// Creates a buffer of compressed sound, with a sample for each packet.
+  /// Creates a buffer of compressed audio, with a sample for each packet.
   public init(
     compressedAudioDataBuffer content: Content, formatDescription: CMAudioFormatDescription,
     presentationTimeStamp: CMTime, packetDescriptions: [AudioStreamPacketDescription]
@@ -78,12 +78,12 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     return CMReadOnlyDataBlockBuffer(unsafeBlockBuffer: data)
   }
 
-  /// The packet descriptions of compressed sound; nil for other media.
+  /// The packet descriptions of compressed audio; nil for other media.
   public var audioStreamPacketDescriptions: [AudioStreamPacketDescription]? {
     try? buffer.audioStreamPacketDescriptions()
   }
 
-  /// Copies frames of uncompressed sound.
+  /// Copies frames of uncompressed audio.
   /// - Throws: `CMSampleBuffer.Error.sampleIndexOutOfRange` if the range exceeds the samples, or
   ///   the list has no room for them.
   public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)

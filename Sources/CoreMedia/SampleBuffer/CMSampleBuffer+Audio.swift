@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Copies frames of uncompressed sound from a sample buffer into existing buffers.
+/// Copies frames of uncompressed audio from a sample buffer into existing buffers.
 ///
 /// - Parameters:
 ///   - sbuf: The sample buffer.
 ///   - frameOffset: The first frame.
 ///   - numFrames: The number of frames.
-///   - bufferList: One buffer for interleaved sound, otherwise one for each channel. Each must have
+///   - bufferList: One buffer for interleaved audio, otherwise one for each channel. Each must have
 ///     space for the frames.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
 ///   `kCMSampleBufferError_SampleIndexOutOfRange` for frames that do not exist,
@@ -48,7 +48,7 @@ public func CMSampleBufferCopyPCMDataIntoAudioBufferList(
 }
 
 extension CMSampleBuffer {
-  /// Copies frames of uncompressed sound into existing buffers; see
+  /// Copies frames of uncompressed audio into existing buffers; see
   /// `CMSampleBufferCopyPCMDataIntoAudioBufferList`.
   public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
     throws
@@ -60,9 +60,9 @@ extension CMSampleBuffer {
       CMSampleBufferCopyPCMDataIntoAudioBufferList(self, at: offset, frameCount: count, into: bufferList))
   }
 
-  /// Returns the offset of each packet of compressed sound in the data; empty if all packets have
+  /// Returns the offset of each packet of compressed audio in the data; empty if all packets have
   /// the size that the format states.
-  /// - Throws: `CMSampleBuffer.Error` if the media is not sound, or the sizes are not known or too
+  /// - Throws: `CMSampleBuffer.Error` if the media is not audio, or the sizes are not known or too
   ///   large.
   public func audioStreamPacketDescriptions() throws -> [AudioStreamPacketDescription] {
     guard let basic = format?.audio?.basic else { throw Error.invalidMediaTypeForOperation }

@@ -108,7 +108,7 @@ extension CMSampleBuffer.PerSampleAttachmentsDictionary {
     /// The type of the HEVC NAL units of a sample that is a random access point (number).
     public static let hevcSyncSampleNALUnitType = Key(
       rawValue: kCMSampleAttachmentKey_HEVCSyncSampleNALUnitType)
-    /// The number of samples from this one on that have to be decoded until sound is correct
+    /// The number of samples from this one on that have to be decoded until audio is correct
     /// (number).
     public static let audioIndependentSampleDecoderRefreshCount = Key(
       rawValue: kCMSampleAttachmentKey_AudioIndependentSampleDecoderRefreshCount)

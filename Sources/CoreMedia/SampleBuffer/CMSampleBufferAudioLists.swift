@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Conversions between the sound of a sample buffer and an `AudioBufferList`.
+// Conversions between the audio of a sample buffer and an `AudioBufferList`.
 
 /// The most channels, whose number has 16 bits in the tag of a channel layout.
 private let maxChannels = 65_535
 
-/// Gets the sound of a sample buffer as a list of buffers that refer to the memory of a block
+/// Gets the audio of a sample buffer as a list of buffers that refer to the memory of a block
 /// buffer.
 ///
 /// - Parameters:
@@ -116,7 +116,7 @@ private func alignedCopy(
   return noErr
 }
 
-/// Copies the sound in a list of buffers, and sets it as the data of a sample buffer, which becomes
+/// Copies the audio in a list of buffers, and sets it as the data of a sample buffer, which becomes
 /// ready.
 ///
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
@@ -136,7 +136,7 @@ public func CMSampleBufferSetDataBufferFromAudioBufferList(
   let list = UnsafeMutableAudioBufferListPointer(UnsafeMutablePointer(mutating: bufferList))
   let wanted = basic.isNonInterleavedPCM ? max(1, Int(basic.mChannelsPerFrame)) : 1
   guard list.count == wanted else { return kCMSampleBufferError_RequiredParameterMissing }
-  // The expected size follows from the format, or from the sizes of packets for compressed sound.
+  // The expected size follows from the format, or from the sizes of packets for compressed audio.
   let expected =
     basic.mFormatID == kAudioFormatLinearPCM
     ? sbuf.sampleCount.multipliedClamped(by: Int(basic.mBytesPerFrame))
@@ -175,7 +175,7 @@ extension AudioStreamBasicDescription {
 }
 
 extension CMSampleBuffer {
-  /// Calls a closure with the sound as a list of buffers, which is valid during the call only, and
+  /// Calls a closure with the audio as a list of buffers, which is valid during the call only, and
   /// with the block buffer to whose memory they refer.
   public func withAudioBufferList<Result>(
     blockBufferMemoryAllocator: CFAllocator? = nil, flags: Flags = [],
@@ -204,7 +204,7 @@ extension CMSampleBuffer {
     }
   }
 
-  /// Copies the sound in a list of buffers; see `CMSampleBufferSetDataBufferFromAudioBufferList`.
+  /// Copies the audio in a list of buffers; see `CMSampleBufferSetDataBufferFromAudioBufferList`.
   public func setDataBuffer(
     fromAudioBufferList bufferList: UnsafePointer<AudioBufferList>,
     blockBufferMemoryAllocator: CFAllocator? = nil, flags: Flags = []

@@ -32,7 +32,7 @@ nonisolated(unsafe) public let kCMSampleAttachmentKey_HEVCStepwiseTemporalSubLay
 /// The type of the HEVC NAL units of a sample that is a random access point (number).
 nonisolated(unsafe) public let kCMSampleAttachmentKey_HEVCSyncSampleNALUnitType: CFString =
   "HEVCSyncSampleNALUnitType"
-/// The number of samples from this one on that have to be decoded until sound is correct (number).
+/// The number of samples from this one on that have to be decoded until audio is correct (number).
 nonisolated(unsafe) public let kCMSampleAttachmentKey_AudioIndependentSampleDecoderRefreshCount: CFString =
   "AudioIndependentSampleDecoderRefreshCount"
 

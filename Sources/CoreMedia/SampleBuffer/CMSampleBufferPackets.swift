@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Sample buffers with sound whose packets have individual descriptions.
+// Sample buffers with audio whose packets have individual descriptions.
 
-/// Creates a sample buffer with sound.
+/// Creates a sample buffer with audio.
 ///
 /// - Parameters:
 ///   - allocator: Not used.
@@ -11,8 +11,8 @@ import CoreFoundation
 ///   - dataReady: Whether the data is ready.
 ///   - makeDataReadyCallback: Called by `CMSampleBufferMakeDataReady`.
 ///   - makeDataReadyRefcon: A context pointer that is passed to the callback.
-///   - formatDescription: The format of the sound.
-///   - numSamples: The number of frames of uncompressed sound, or of packets of compressed sound.
+///   - formatDescription: The format of the audio.
+///   - numSamples: The number of frames of uncompressed audio, or of packets of compressed audio.
 ///   - presentationTimeStamp: The presentation time of the first sample. The distance of the others
 ///     follows from the format.
 ///   - packetDescriptions: One for each packet; nil if all have the size that the format states.
@@ -36,7 +36,7 @@ import CoreFoundation
     makeDataReadyCallback.map { callback in { callback($0, makeDataReadyRefcon) } })
 }
 
-/// Creates a sample buffer with sound; see `CMAudioSampleBufferCreateWithPacketDescriptions`.
+/// Creates a sample buffer with audio; see `CMAudioSampleBufferCreateWithPacketDescriptions`.
 @discardableResult
 public func CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandler(
   _ allocator: CFAllocator?, _ dataBuffer: CMBlockBuffer?, _ dataReady: Bool,
@@ -62,7 +62,7 @@ public func CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandl
   }
 }
 
-/// Creates a sample buffer with sound that is ready; see
+/// Creates a sample buffer with audio that is ready; see
 /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
 @discardableResult
 public func CMAudioSampleBufferCreateReadyWithPacketDescriptions(
@@ -82,7 +82,7 @@ private enum PacketTable {
     -> SampleSizes
   {
     guard let packets else {
-      // In uncompressed sound a sample is a frame of all channels.
+      // In uncompressed audio a sample is a frame of all channels.
       let channels = basic.isNonInterleavedPCM ? max(1, Int(basic.mChannelsPerFrame)) : 1
       let isPCM = basic.mFormatID == kAudioFormatLinearPCM
       let size =
@@ -204,7 +204,7 @@ extension CMSampleBuffer {
     return try withExtendedLifetime(memory) { try body(UnsafeBufferPointer(memory.packets)) }
   }
 
-  /// Creates a sample buffer with sound that is ready; see
+  /// Creates a sample buffer with audio that is ready; see
   /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
   public convenience init(
     dataBuffer: CMBlockBuffer, formatDescription: CMFormatDescription, numSamples: CMItemCount,
@@ -215,7 +215,7 @@ extension CMSampleBuffer {
       count: numSamples, start: presentationTimeStamp, makeReady: nil)
   }
 
-  /// Creates a sample buffer with sound that may become ready later; see
+  /// Creates a sample buffer with audio that may become ready later; see
   /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
   public convenience init(
     dataBuffer: CMBlockBuffer?, dataReady: Bool = false, formatDescription: CMFormatDescription,

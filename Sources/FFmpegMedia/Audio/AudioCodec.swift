@@ -2,7 +2,7 @@
 import CFFmpeg
 import CoreMedia
 
-/// Codecs to which sound can be encoded.
+/// Codecs to which audio can be encoded.
 package enum AudioCodec: Sendable, CaseIterable {
   case aac, appleLossless, flac, opus
 

@@ -3,7 +3,7 @@ import CFFmpeg
 import CoreMedia
 import Foundation
 
-/// Decodes sound to linear PCM of a given layout, sample rate and number of channels. Not
+/// Decodes audio to linear PCM of a given layout, sample rate and number of channels. Not
 /// thread-safe.
 package final class AudioDecoder {
   /// The format of the decoded samples.
@@ -54,7 +54,7 @@ package final class AudioDecoder {
     }
   }
 
-  /// Consecutive frames of decoded sound.
+  /// Consecutive frames of decoded audio.
   package struct Chunk {
     /// The samples, interleaved or one channel after the other; empty for silence, because a gap
     /// may be long.
@@ -85,7 +85,7 @@ package final class AudioDecoder {
   private var inputChannels: Int32 = 0
   /// The number of samples of `frame` that have been converted.
   private var converted: Int32 = 0
-  /// How often the sound's format has changed, and the number of frames so far.
+  /// How often the audio's format has changed, and the number of frames so far.
   private var changes = 0
   private var frames = 0
   /// Whether the last packet has been sent.
@@ -156,7 +156,7 @@ package final class AudioDecoder {
   /// `next()`.
   /// - Parameter packet: The packet; nil at the end, so that `next()` returns what the decoder
   ///   still holds.
-  /// - Throws: `MediaFileError` if the sound cannot be decoded at all; single damaged packets are
+  /// - Throws: `MediaFileError` if the audio cannot be decoded at all; single damaged packets are
   ///   counted in `lostPackets`.
   package func send(_ packet: MediaPacket?) throws {
     guard let context else { return }
@@ -170,7 +170,7 @@ package final class AudioDecoder {
 
   /// Returns the next chunk, of at most about one second unless it is silence; nil if the decoder
   /// needs another packet.
-  /// - Throws: `MediaFileError` if the sound cannot be decoded or converted.
+  /// - Throws: `MediaFileError` if the audio cannot be decoded or converted.
   package func next() throws -> Chunk? {
     guard let context, let frame else { return nil }
     while true {
@@ -235,7 +235,7 @@ package final class AudioDecoder {
     guard error.kind != .outOfMemory, hasDecodedAudio || lostPackets < 100 else { throw error }
   }
 
-  /// Sound follows its timestamps: gaps are filled with silence, and overlapping frames are
+  /// Audio follows its timestamps: gaps are filled with silence, and overlapping frames are
   /// dropped, as soon as the difference exceeds this many seconds. Rounded timestamps and
   /// inaccurate clocks stay below.
   private static let tolerance = 0.04

@@ -21,7 +21,7 @@ package final class AudioEncoder {
     package var isFast = false
     /// Taps of the resampling filter; nil: libswresample's default, 32.
     package var filterSize: Int?
-    /// The format of PCM; nil: sound is encoded with `codec`.
+    /// The format of PCM; nil: audio is encoded with `codec`.
     package var pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)?
     /// The codec; used if `pcm` is nil.
     package var codec = AudioCodec.aac
@@ -188,7 +188,7 @@ package final class AudioEncoder {
     return layout
   }
 
-  /// Longest gap in seconds that is filled with silence. For longer ones the times of later sound
+  /// Longest gap in seconds that is filled with silence. For longer ones the times of later audio
   /// are moved.
   private static let longestFill = 60.0
   /// Frames of silence that are converted at once.
@@ -198,7 +198,7 @@ package final class AudioEncoder {
   private func bridge(_ gap: Int64, _ samples: inout [CMSampleBuffer]) throws {
     var missing = gap
     if Double(gap) > source.mSampleRate * Self.longestFill {
-      // One second of silence separates what was encoded from the sound whose times are moved.
+      // One second of silence separates what was encoded from the audio whose times are moved.
       missing = Int64(clamping: source.mSampleRate)
       let rest = CMTime(value: gap - missing, timescale: CMTimeScale(clamping: source.mSampleRate))
       try fill(missing, &samples)

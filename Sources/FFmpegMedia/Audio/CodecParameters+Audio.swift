@@ -5,8 +5,8 @@ import Foundation
 
 extension CodecParameters {
   /// Makes the codec parameters of a format description.
-  /// - Parameter description: The format of the sound.
-  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if the format is not of sound, has
+  /// - Parameter description: The format of the audio.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if the format is not of audio, has
   ///   impossible values, or is of an unknown codec.
   static func audio(_ description: CMFormatDescription) throws -> CodecParameters {
     var track = try MuxerTrack(description, timeScale: 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sample rates between which sound is converted.
+/// The sample rates between which audio is converted.
 ///
-/// Files may claim any rate, even in each frame. A second of sound at 1 Hz is a single sample, so
+/// Files may claim any rate, even in each frame. A second of audio at 1 Hz is a single sample, so
 /// that a small file could last a day; and the resampling filter is longer the larger the ratio of
 /// the two rates is.
 enum SampleRates {

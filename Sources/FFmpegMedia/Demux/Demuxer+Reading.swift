@@ -181,7 +181,7 @@ extension Demuxer {
           code: ovt_averror_invaliddata())
       }
       let stream = streams[packet.streamIndex]
-      // No decoder can make up for missing sound, and not every player reads a file that holds
+      // No decoder can make up for missing audio, and not every player reads a file that holds
       // damaged packets.
       if dropsDamagedAudio, stream.codec.codecID == AV_CODEC_ID_AAC,
         packet.isCorrupt || hasADTS && stream.isBrokenADTS(packet)

@@ -233,7 +233,7 @@ extension MediaStream {
     }
   }
 
-  // MARK: - Sound
+  // MARK: - Audio
 
   /// The audio format. `mFramesPerPacket` and `mBytesPerFrame` are 0 where they are not constant.
   package var audioLayout: AudioStreamBasicDescription {

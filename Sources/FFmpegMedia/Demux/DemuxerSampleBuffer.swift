@@ -67,7 +67,7 @@ extension MediaPacket {
     if stream.kind == .audio {
       let layout = stream.audioLayout
       if layout.mFormatID == kAudioFormatLinearPCM, layout.mBytesPerFrame > 0 {
-        // Uncompressed sound: every frame is a sample.
+        // Uncompressed audio: every frame is a sample.
         size = Int(layout.mBytesPerFrame)
         count = memory.count / size
         timing.duration = CMTime(value: 1, timescale: CMTimeScale(clamping: max(1, layout.mSampleRate)))

@@ -168,7 +168,7 @@ extension MediaStream {
     return stream
   }
 
-  /// Duration of a packet of sound, in units of the time base; 0 where it is not known.
+  /// Duration of an audio packet, in units of the time base; 0 where it is not known.
   private var packetLength: Int64 {
     let parameters = codec.pointer.pointee
     guard kind == .audio, duration > 0, parameters.frame_size > 0, parameters.sample_rate > 0 else {

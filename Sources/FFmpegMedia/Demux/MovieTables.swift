@@ -4,7 +4,7 @@ import Foundation
 
 /// The part of a movie's time line that a track's edit list covers (`elst`; ISO/IEC 14496-12,
 /// 8.6.6). libavformat does not expose it: it counts an empty edit at the beginning as part of the
-/// track, and lets sound last to the end of its last packet.
+/// track, and lets audio last to the end of its last packet.
 struct MovieEdits: Equatable {
   /// The time at which the media begins and the time at which the last edit ends, in units of
   /// `scale` from the beginning of the movie.
@@ -62,7 +62,7 @@ struct MovieTables {
   /// The number of entries, or of header bytes, that is accepted in a file of any size.
   private static let alwaysAccepted: Int64 = 1 << 20
   /// The number of entries without bytes of their own that is accepted if only the program has
-  /// stated the file's length. Two days of sound need that many; they take about 200 MB.
+  /// stated the file's length. Two days of audio need that many; they take about 200 MB.
   private static let maxUnverifiedEntries: Int64 = 1 << 23
   /// Longer files are cut to this length, in bytes, so that sums of offsets do not overflow.
   private static let maximumLength: Int64 = 1 << 62
@@ -151,7 +151,7 @@ struct MovieTables {
   /// The values in the boxes of a track.
   private struct Track {
     var number: Int32?
-    /// Whether the track is of sound (`hdlr`); nil if there is no handler.
+    /// Whether the track is of audio (`hdlr`); nil if there is no handler.
     var isAudio: Bool?
     /// Number of samples.
     var count: Int64 = 0

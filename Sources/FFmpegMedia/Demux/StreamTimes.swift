@@ -27,7 +27,7 @@ struct StreamTimes {
   private var continuity: TimeContinuity?
   private var ordered: [Int: PictureOrderTimes] = [:]
   /// For each stream index, the packets before the first one with a decode time (video) or a
-  /// presentation time (sound).
+  /// presentation time (audio).
   private var undated: [Int: [MediaPacket]] = [:]
   private var dated: Set<Int> = []
   /// The packets to be returned; nil where one was returned already.
@@ -114,7 +114,7 @@ struct StreamTimes {
       ? av_rescale_q(1, AVRational(num: rate.den, den: rate.num), stream.timeBase) : 0
     let step = max(1, packets.first { $0.duration > 0 }?.duration ?? frame)
     if stream.kind == .audio {
-      // Without a later time, sound begins at zero.
+      // Without a later time, audio begins at zero.
       var time = known ?? packets.reduce(Int64(0)) { $0.addingClamped(max(step, $1.duration)) }
       for packet in packets.reversed() {
         time = time.subtractingClamped(packet.duration > 0 ? packet.duration : step)

@@ -90,7 +90,7 @@ struct TimeProbe {
     for packet in packets where !packet.isDiscarded {
       guard let pts = packet.pts else { continue }
       let stream = streams[packet.streamIndex]
-      // Sound that the decoder has to drop at the beginning is not presented.
+      // Audio that the decoder has to drop at the beginning is not presented.
       var time = pts
       let rate = stream.codec.pointer.pointee.sample_rate
       if stream.kind == .audio, rate > 0, packet.skippedAudio.start > 0 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// Captures the sound of a microphone with libavdevice, as interleaved samples of 32 bits in
+/// Captures the audio of a microphone with libavdevice, as interleaved samples of 32 bits in
 /// floating point. Only one thread at a time may use it.
 package final class AudioCapture {
   /// The system through which a device is reached.
@@ -12,7 +12,7 @@ package final class AudioCapture {
     case pulse
   }
 
-  /// Some sound.
+  /// Some audio.
   package struct Piece: Sendable {
     /// The samples of all channels, frame by frame, in the processor's byte order.
     package var samples: [UInt8]
@@ -33,7 +33,7 @@ package final class AudioCapture {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var resampler: OpaquePointer?
 
-  /// The sound that is given out at a time, in fractions of a second: devices that have no periods
+  /// The audio that is given out at a time, in fractions of a second: devices that have no periods
   /// give single frames.
   private static let pieces = 100
   /// Channels that a device is asked for, one number after the other.
@@ -117,8 +117,8 @@ package final class AudioCapture {
     resampler = try AudioResampler.make(from: source, to: target, AudioResampler.Options())
   }
 
-  /// Waits for sound.
-  /// - Returns: The sound; nil if the device has ended, or reading was cancelled.
+  /// Waits for audio.
+  /// - Returns: The audio; nil if the device has ended, or reading was cancelled.
   /// - Throws: `MediaFileError` if the device fails.
   package func read() throws -> Piece? {
     guard let context, let packet else { return nil }
@@ -150,7 +150,7 @@ package final class AudioCapture {
     return Piece(samples: samples, frames: frames, age: (-1...60).contains(age) ? age : length)
   }
 
-  /// Makes the sound longer or shorter from now on, without a change that is heard.
+  /// Makes the audio longer or shorter from now on, without a change that is heard.
   /// - Parameters:
   ///   - frames: The frames to add, or below zero, to leave out.
   ///   - distance: The frames over which that is spread; the change ends there.

@@ -2,7 +2,7 @@
 import CFFmpeg
 import CoreVideo
 
-/// A frame of sound or a picture for a `FilterGraph`, with memory of its own.
+/// A frame of audio or a picture for a `FilterGraph`, with memory of its own.
 final class FilterFrame {
   let pointer: UnsafeMutablePointer<AVFrame>
 

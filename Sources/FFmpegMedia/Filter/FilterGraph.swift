@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// A chain of libavfilter filters for sound or for pictures.
+/// A chain of libavfilter filters for audio or for pictures.
 ///
 /// The description is that of `ffmpeg -filter_complex`, with one input and one output, such as
 /// `atempo=1.5` or `bwdif=mode=send_frame,format=nv12`. To get a certain output format, it must end

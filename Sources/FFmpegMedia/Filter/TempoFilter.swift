@@ -2,7 +2,7 @@
 import CFFmpeg
 import Foundation
 
-/// Changes the speed of sound and preserves its pitch, by overlapping similar pieces of the
+/// Changes the speed of audio and preserves its pitch, by overlapping similar pieces of the
 /// waveform (libavfilter's `atempo`; WSOLA of Verhelst and Roelands, ICASSP 1993). Not thread-safe.
 package final class TempoFilter {
   private let graph: FilterGraph

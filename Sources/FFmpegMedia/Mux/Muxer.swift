@@ -2,7 +2,7 @@
 import CFFmpeg
 import Foundation
 
-/// Writes samples into a QuickTime movie, an ISO base media file or a sound file, or into segments
+/// Writes samples into a QuickTime movie, an ISO base media file or an audio file, or into segments
 /// of a movie in memory.
 ///
 /// Samples are written in the order in which they come; the caller interleaves the tracks. Not

@@ -6,7 +6,7 @@ import Foundation
 /// The containers that the muxer writes.
 package enum MuxerContainer: String, Sendable {
   case mov, mp4, m4v, m4a, mobile3GPP, mobile3GPP2
-  /// Containers of sound only.
+  /// Containers of audio only.
   case wav, caf, aiff
 
   /// Whether the container consists of the boxes of ISO/IEC 14496-12 or of QuickTime's.
@@ -225,7 +225,7 @@ package struct MuxerTrack: Sendable {
 
 extension MuxerTrack {
   /// Makes a track for the samples of a stream as they are.
-  /// - Parameter stream: The stream, of video or sound.
+  /// - Parameter stream: The stream, of video or audio.
   /// - Throws: `MediaFileError` if such samples cannot be written.
   package init(copying stream: MediaStream) throws {
     guard stream.kind == .video || stream.kind == .audio else {

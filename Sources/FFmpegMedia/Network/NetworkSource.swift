@@ -148,7 +148,7 @@ final class NetworkSource {
 }
 
 extension MediaStream {
-  /// Whether sound has the same layout and configuration, so that it can be the same track's.
+  /// Whether audio has the same layout and configuration, so that it can be the same track's.
   fileprivate func hasSameAudioFormat(as other: MediaStream) -> Bool {
     let (own, theirs) = (codec.pointer.pointee, other.codec.pointer.pointee)
     return own.sample_rate == theirs.sample_rate

@@ -77,7 +77,7 @@ struct PlaylistText {
   }
 
   /// The playlist as libavformat is given it. Of a multivariant playlist that is the best variant
-  /// alone, with the sound that belongs to it: the others would be tracks beside it, and would be
+  /// alone, with the audio that belongs to it: the others would be tracks beside it, and would be
   /// fetched too. Text and playlists of key frames are left out, which libavformat does not read.
   var reduced: String {
     guard let best = bestVariant else { return lines.joined(separator: "\n") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Receives packets of Opus in RTP (RFC 7587): order, requests for lost packets, and the times by
-/// which sound and pictures are played together. It has no clock and no socket. Times are in
+/// which audio and pictures are played together. It has no clock and no socket. Times are in
 /// seconds.
 public struct AudioReceiver: Sendable {
   public struct Configuration: Sendable {
@@ -10,7 +10,7 @@ public struct AudioReceiver: Sendable {
     public var payloadTypes: Set<UInt8>
     /// The payload types of retransmissions, whose packets begin with the original number.
     public var repairTypes: Set<UInt8> = []
-    /// The source of the sound; nil if its first packet tells.
+    /// The source of the audio; nil if its first packet tells.
     public var media: UInt32?
     /// Whether the other end sends lost packets again.
     public var retransmits = false
@@ -55,7 +55,7 @@ public struct AudioReceiver: Sendable {
   private static let maxPackets = 1024
 
   private let configuration: Configuration
-  /// The sound's source, which the first packet tells.
+  /// The audio's source, which the first packet tells.
   public private(set) var media: UInt32?
   private var lastPacket = -Double.infinity
   private var reorder = ReorderBuffer(timeout: AudioReceiver.patience)
@@ -80,7 +80,7 @@ public struct AudioReceiver: Sendable {
   /// Sets the round trip that checks of the path have measured.
   public mutating func note(roundTrip: Double) { requests.note(roundTrip: roundTrip) }
 
-  /// Removes and returns the packets of sound that came, in order.
+  /// Removes and returns the audio packets that came, in order.
   public mutating func takePackets() -> [Packet] {
     defer { packets.removeAll(keepingCapacity: true) }
     return packets
@@ -106,7 +106,7 @@ public struct AudioReceiver: Sendable {
   /// - Parameters:
   ///   - bytes: The packet, decrypted.
   ///   - time: When it came.
-  /// - Returns: Whether it was of the sound.
+  /// - Returns: Whether it was of the audio.
   @discardableResult
   public mutating func receive(_ bytes: [UInt8], at time: Double) -> Bool {
     guard var packet = RTPPacket(bytes), packet.payload.count <= Self.maxPacket + 2 else { return false }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends packets of Opus in RTP (RFC 7587): one packet of sound in each packet of RTP, lost ones
-/// again, and the reports by which a receiver plays sound and pictures together. It has no clock
+/// Sends packets of Opus in RTP (RFC 7587): one audio packet in each packet of RTP, lost ones
+/// again, and the reports by which a receiver plays audio and pictures together. It has no clock
 /// and no socket. Times are in seconds.
 public struct AudioSender: Sendable {
-  /// The rate of RTP's clock for Opus in ticks per second, whatever the rate of the sound is (RFC
+  /// The rate of RTP's clock for Opus in ticks per second, whatever the rate of the audio is (RFC
   /// 7587, 4.1).
   public static let rtpRate = 48_000.0
 
@@ -83,7 +83,7 @@ public struct AudioSender: Sendable {
   /// Sends a packet of Opus.
   /// - Parameters:
   ///   - payload: The packet.
-  ///   - position: The place of its first sample in the sound, in samples of 48 kHz.
+  ///   - position: The place of its first sample in the audio, in samples of 48 kHz.
   ///   - samples: Its length, in samples of 48 kHz.
   ///   - captured: When its first sample was taken.
   ///   - time: The current time.

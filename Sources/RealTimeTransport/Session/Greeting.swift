@@ -29,7 +29,7 @@ import VideoBitstream
 /// The check is a random number of 96 bits, a new one in each greeting (RFC 7675, 5.1): an answer
 /// proves that this greeting was received, and the next one's cannot be predicted.
 ///
-/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 sound, 16 pictures in
+/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 audio, 16 pictures in
 /// HEVC in place of H.264.
 ///
 /// Codecs: 1 the receiver takes HEVC, 2 it does not take H.264. Receivers before HEVC answer with
@@ -83,7 +83,7 @@ public struct Greeting: Equatable, Sendable {
   public var retransmits = true
   /// Whether repair packets (forward error correction) may come.
   public var protects = false
-  /// Whether sound may come beside the pictures.
+  /// Whether audio may come beside the pictures.
   public var hasAudio = false
   /// The codec of the pictures.
   public var codec = VideoCodec.h264

@@ -86,7 +86,7 @@ public struct ReceiverSession {
 
   public var counts: MediaReceiver.Counts { media?.counts ?? .init() }
   public var malformedCount: Int { media?.malformedCount ?? 0 }
-  /// Whether the sender has announced sound; false before the session.
+  /// Whether the sender has announced audio; false before the session.
   public var hasAudio: Bool { audio != nil }
   public var audioCounts: AudioReceiver.Counts { audio?.counts ?? .init() }
   /// The frame rate that the sender has announced.
@@ -116,7 +116,7 @@ public struct ReceiverSession {
     return configuration.clock.time(ofNTP: time) + offset
   }
 
-  /// Computes when a sample of the sound was taken, on this end's clock; nil before that is known.
+  /// Computes when a sample of the audio was taken, on this end's clock; nil before that is known.
   /// - Parameter timestamp: The RTP time stamp.
   public func audioCaptureTime(of timestamp: UInt32) -> Double? {
     guard let offset = greeting?.clockOffset, let time = audio?.captureTime(of: timestamp) else { return nil }
@@ -132,11 +132,11 @@ public struct ReceiverSession {
     }
   }
 
-  /// The sender's NTP time when a sample of the sound was taken; nil before its first report.
+  /// The sender's NTP time when a sample of the audio was taken; nil before its first report.
   /// - Parameter timestamp: The RTP time stamp.
   public func senderAudioTime(of timestamp: UInt32) -> UInt64? { audio?.captureTime(of: timestamp) }
 
-  /// Removes and returns the packets of sound that came, in order.
+  /// Removes and returns the audio packets that came, in order.
   public mutating func takeAudio() -> [AudioReceiver.Packet] { audio?.takePackets() ?? [] }
 
   /// Processes a datagram from any address that may greet; send the answer to where it came from. A
@@ -294,7 +294,7 @@ public struct ReceiverSession {
   private mutating func receiveControl(_ packets: [RTCPPacket], size: Int, at time: Double) {
     media?.receiveControl(packets, at: time)
     audio?.receiveControl(packets, at: time)
-    // The sound's source says nothing of the session.
+    // The audio's source says nothing of the session.
     for packet in packets where packet.origin == greeting?.source {
       switch packet {
       case .rateNotice(_, let notice):

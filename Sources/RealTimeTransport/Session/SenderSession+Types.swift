@@ -5,7 +5,7 @@ extension SenderSession {
     public var stream = MediaSender.Configuration()
     public var frameRate = 30.0
     /// The synchronisation source of the media. The next numbers are those of retransmissions, of
-    /// repair packets, of the sound, and of the sound's retransmissions.
+    /// repair packets, of the audio, and of the audio's retransmissions.
     public var source: UInt32
     public var nonce: Greeting.Nonce
     public var name = "sender"
@@ -16,7 +16,7 @@ extension SenderSession {
     /// ``SenderSession/joinInterval`` seconds. The caller has to make sure that media may be sent
     /// there.
     public var isOneWay = false
-    /// Whether sound is sent beside the pictures; never to players.
+    /// Whether audio is sent beside the pictures; never to players.
     public var hasAudio = false
     /// The range of bit rates, in bits per second; the rate within it that the path carries is
     /// estimated.

@@ -28,10 +28,10 @@ public struct SenderSession {
   private var stream: MediaSender
   private var parity: ParitySender
   private var audio: AudioSender?
-  /// The bit rate of the last packets of sound, in bits per second; 0 while none are sent.
+  /// The bit rate of the last audio packets, in bits per second; 0 while none are sent.
   public private(set) var audioRate = 0.0
   private var lastAudio = -Double.infinity
-  /// The time in seconds without a packet after which sound takes nothing of the rate.
+  /// The time in seconds without a packet after which audio takes nothing of the rate.
   private static let audioPause = 1.0
   /// The limit that the receiver has set, in bits per second (RFC 5104, 4.2.1); nil for no limit.
   public private(set) var rateLimit: Double?
@@ -102,7 +102,7 @@ public struct SenderSession {
   public var roundTrip: Double? { measuredRTT ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// The bit rate that the encoder may produce, in bits per second: what the path carries and the
-  /// receiver wants, minus packet headers, sound, repair packets and retransmissions. These may
+  /// receiver wants, minus packet headers, audio, repair packets and retransmissions. These may
   /// take up to half of it, because a call that only repairs itself shows nothing. In the long run
   /// retransmissions take less than that (``RepairBudget``).
   public var targetRate: Double {
@@ -444,10 +444,10 @@ public struct SenderSession {
     }
   }
 
-  /// The numbers of what was sent of the sound.
+  /// The numbers of what was sent of the audio.
   public var audioCounts: AudioSender.Counts { audio?.counts ?? .init() }
 
-  /// Sends a packet of sound (``AudioSender/send(_:position:samples:captured:at:)``).
+  /// Sends an audio packet (``AudioSender/send(_:position:samples:captured:at:)``).
   public mutating func sendAudio(
     _ payload: [UInt8], position: Int64, samples: Int, captured: Double, at time: Double
   ) {

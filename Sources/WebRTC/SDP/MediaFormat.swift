@@ -6,7 +6,7 @@ public struct MediaFormat: Equatable, Sendable {
   /// The codec's name, such as `H264`, `opus` or `rtx`; names are compared without case.
   public var codec: String
   public var clockRate: Int
-  /// The number of channels of sound; nil for pictures, and for one channel.
+  /// The number of channels of audio; nil for pictures, and for one channel.
   public var channels: Int?
   /// The parameters of `a=fmtp`, their names in lower case.
   public var parameters: [String: String] = [:]

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// Offers and answers of a stream of Opus beside the pictures (RFC 7587, 7). A peer without sound
+/// Offers and answers of a stream of Opus beside the pictures (RFC 7587, 7). A peer without audio
 /// refuses that part of the description, and the session has pictures alone.
 public enum AudioNegotiation {
   /// Beyond the payload types of ``VideoNegotiation``, since all types of one transport differ (RFC
   /// 8843, 9.1).
   static let payloadType: UInt8 = 120
   /// The numbers are those of the pictures' part, since they hold for the whole transport (RFC
-  /// 8843, 9.1). Sound has no number for feedback about the path: the pictures tell enough of it.
+  /// 8843, 9.1). Audio has no number for feedback about the path: the pictures tell enough of it.
   private static let extensions = VideoNegotiation.extensions.filter { $0.key == HeaderExtensionURI.mid }
   /// The range of `maxaveragebitrate` in bits per second (RFC 7587, 6.1).
   private static let rates = 6000...510_000
 
   /// Makes the media description of an offer.
   /// - Parameters:
-  ///   - direction: Whether sound is to be sent or received.
-  ///   - source: The source of the sound that is sent; nil for none.
+  ///   - direction: Whether audio is to be sent or received.
+  ///   - source: The source of the audio that is sent; nil for none.
   public static func media(
     _ direction: PeerDescription.Direction, source: UInt32? = nil
   ) -> PeerDescription.Media {
@@ -32,7 +32,7 @@ public enum AudioNegotiation {
     return media
   }
 
-  /// The part of a description that has sound; nil if there is none that is used.
+  /// The part of a description that has audio; nil if there is none that is used.
   private static func audio(_ description: PeerDescription) -> (index: Int, media: PeerDescription.Media)? {
     description.media.enumerated().first {
       $0.element.kind == "audio" && !$0.element.isRejected
@@ -47,7 +47,7 @@ public enum AudioNegotiation {
   /// - Parameters:
   ///   - answer: The answer.
   ///   - offer: The offer.
-  /// - Returns: How to send; nil if the other end takes no sound.
+  /// - Returns: How to send; nil if the other end takes no audio.
   public static func accept(
     _ answer: PeerDescription, sending offer: PeerDescription
   ) -> AudioSender.Configuration? {
@@ -64,7 +64,7 @@ public enum AudioNegotiation {
   /// - Parameters:
   ///   - answer: The answer.
   ///   - source: The source of what this end sends.
-  /// - Returns: How to receive; nil if the other end sends no sound.
+  /// - Returns: How to receive; nil if the other end sends no audio.
   public static func accept(receiving answer: PeerDescription, source: UInt32) -> AudioReceiver.Configuration?
   {
     guard let (_, media) = audio(answer), media.direction == .sendOnly || media.direction == .sendAndReceive
@@ -77,12 +77,12 @@ public enum AudioNegotiation {
     return configuration
   }
 
-  /// Adds the sound to the answer to an offer to receive, whose other parts are answered.
+  /// Adds the audio to the answer to an offer to receive, whose other parts are answered.
   /// - Parameters:
-  ///   - answer: The answer, which refuses the sound so far.
+  ///   - answer: The answer, which refuses the audio so far.
   ///   - offer: The offer.
-  ///   - source: The source of the sound.
-  /// - Returns: How to send; nil if the other end wants no sound: the answer is then unchanged.
+  ///   - source: The source of the audio.
+  /// - Returns: How to send; nil if the other end wants no audio: the answer is then unchanged.
   public static func add(
     to answer: inout PeerDescription, _ offer: PeerDescription, source: UInt32
   ) -> AudioSender.Configuration? {

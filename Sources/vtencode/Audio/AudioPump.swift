@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Reads and encodes the sound of a call on a thread of its own, and gives its packets out at their
+/// Reads and encodes the audio of a call on a thread of its own, and gives its packets out at their
 /// times.
 final class AudioPump: @unchecked Sendable {
-  // Sendable: `condition` guards what the threads share; only the sound's thread uses the rest.
-  /// The longest time on the sound's time line in seconds.
+  // Sendable: `condition` guards what the threads share; only the audio's thread uses the rest.
+  /// The longest time on the audio's time line in seconds.
   private static let longest = 1e8
 
   private let audio: any CallAudio
@@ -19,7 +19,7 @@ final class AudioPump: @unchecked Sendable {
   private var error: String?
 
   /// - Parameters:
-  ///   - sound: the sound.
+  ///   - audio: the audio.
   ///   - maxRate: the highest bit rate that the other end wants, in bits a second; nil for none.
   ///   - send: is given each packet, with the time by `SessionTime` when its first sample was
   ///     taken.
@@ -58,7 +58,7 @@ final class AudioPump: @unchecked Sendable {
     while !hasEnded { condition.wait() }
   }
 
-  /// Why the sound ended before its end; nil if it did not.
+  /// Why the audio ended before its end; nil if it did not.
   var failure: String? {
     condition.lock()
     defer { condition.unlock() }

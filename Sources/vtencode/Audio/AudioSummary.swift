@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// What summaries say about sound.
+/// What summaries say about audio.
 enum AudioSummary {
   /// - Parameters:
   ///   - counts: what was sent.
   ///   - seconds: the length of the session.
-  ///   - failure: why the sound ended early; nil if it did not.
+  ///   - failure: why the audio ended early; nil if it did not.
   static func sent(_ counts: AudioSender.Counts, after seconds: Double, failure: String?) -> String {
     "Opus, \(TextFormat.plural(counts.packets, "packet")), "
       + "\(TextFormat.bitRate(Double(counts.bytes * 8) / max(seconds, 0.001)))"

@@ -7,7 +7,7 @@ protocol CallAudio: AnyObject {
   var channels: Int { get }
   /// Is told when the pictures' time 0 is, by `SessionTime`.
   func begin(at origin: Double)
-  /// Reads the next piece of sound, as interleaved samples of 32 bits in floating point at 48 kHz.
+  /// Reads the next piece of audio, as interleaved samples of 32 bits in floating point at 48 kHz.
   /// - Returns: the samples and the time of the first one in seconds, on the time line of the
   ///   pictures' `CallPicture.time`; nil at the end.
   func next() throws -> (data: Data, time: Double)?
@@ -19,7 +19,7 @@ extension CallAudio {
   func begin(at origin: Double) {}
 }
 
-/// Sound that is captured.
+/// Audio that is captured.
 final class CapturedCallAudio: CallAudio {
   private let audio: CapturedAudio
   let channels: Int
@@ -37,7 +37,7 @@ final class CapturedCallAudio: CallAudio {
   }
 }
 
-/// The first sound track of a movie.
+/// The first audio track of a movie.
 final class MovieCallAudio: CallAudio {
   private let source: MovieSource
   private let properties: AudioTrackProperties
@@ -49,7 +49,7 @@ final class MovieCallAudio: CallAudio {
   /// - Parameters:
   ///   - source: the movie.
   ///   - origin: where its pictures begin.
-  /// - Returns: nil if the movie has no sound.
+  /// - Returns: nil if the movie has no audio.
   init?(_ source: MovieSource, origin: MovieOrigin) {
     guard let properties = source.audioTracks.first else { return nil }
     (self.source, self.properties, self.origin) = (source, properties, origin)
@@ -62,7 +62,7 @@ final class MovieCallAudio: CallAudio {
 
   func next() throws -> (data: Data, time: Double)? {
     while !Interrupt.shared.isRequested {
-      // The sound begins where the pictures of the same pass begin.
+      // The audio begins where the pictures of the same pass begin.
       guard let (number, start, end) = origin.wait(forLap: lap) else { return nil }
       if number != lap { (lap, reading) = (number, nil) }
       let (reader, output) = try reading ?? open()
@@ -104,7 +104,7 @@ final class MovieCallAudio: CallAudio {
   }
 }
 
-/// Where each pass of a movie's pictures begins, which its sound waits for.
+/// Where each pass of a movie's pictures begins, which its audio waits for.
 final class MovieOrigin: @unchecked Sendable {
   // Sendable: `condition` guards the mutable state.
   struct Start: Sendable {
@@ -116,7 +116,7 @@ final class MovieOrigin: @unchecked Sendable {
 
   let repeats: Bool
   private let condition = NSCondition()
-  /// The passes that began, without those that the sound has left behind.
+  /// The passes that began, without those that the audio has left behind.
   private var starts: [Int: Start] = [:]
   private var count = 0
   private var isFinished = false
@@ -132,7 +132,7 @@ final class MovieOrigin: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Ends the sound that waits.
+  /// Ends the audio that waits.
   func end() {
     condition.lock()
     defer { condition.unlock() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// The option of live commands that leaves the sound out.
+/// The option of live commands that leaves the audio out.
 struct NoAudioOption: ParsableArguments {
   @Flag(help: "Leave the sound out.")
   var noAudio = false

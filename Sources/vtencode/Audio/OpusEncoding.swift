@@ -6,13 +6,13 @@ import Foundation
 /// A packet of Opus.
 struct OpusPacket: Sendable {
   var bytes: [UInt8]
-  /// The place of its first sample on the time line of the sound, and its length, in samples of
-  /// 48 kHz. The sound begins before its first sample by as much as the encoder delays it.
+  /// The place of its first sample on the time line of the audio, and its length, in samples of
+  /// 48 kHz. The audio begins before its first sample by as much as the encoder delays it.
   var position: Int64
   var samples: Int
 }
 
-/// Encodes sound of 48 kHz as Opus, in packets of 20 ms (RFC 7587, 4.2).
+/// Encodes audio of 48 kHz as Opus, in packets of 20 ms (RFC 7587, 4.2).
 final class OpusEncoding {
   static let rate = PCMFormat.rate
   /// The bit rate of a channel, in bits a second.
@@ -43,7 +43,7 @@ final class OpusEncoding {
     }
   }
 
-  /// Encodes sound.
+  /// Encodes audio.
   /// - Parameters:
   ///   - data: interleaved samples of 32 bits in floating point.
   ///   - position: the time of the first frame, in frames; what is before 0 is cut.

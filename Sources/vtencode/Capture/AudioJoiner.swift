@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Joins pieces of sound at their times to one without gaps and overlaps, as an encoder needs it:
+/// Joins pieces of audio at their times to one without gaps and overlaps, as an encoder needs it:
 /// gaps become silence, and what overlaps is cut.
 struct AudioJoiner {
-  /// A piece of sound, as interleaved samples of 32 bits in floating point.
+  /// A piece of audio, as interleaved samples of 32 bits in floating point.
   struct Piece: Equatable {
     var data: Data
     /// The time of the first frame, in frames.
@@ -54,7 +54,7 @@ struct AudioJoiner {
   }
 
   /// Adds silence up to a time.
-  /// - Returns: the silence; nil if the sound has come that far.
+  /// - Returns: the silence; nil if the audio has come that far.
   mutating func fill(to position: Int64) -> Piece? {
     let missing = min(position - next, Self.longestFill)
     guard missing > 0 else { return nil }

@@ -3,7 +3,7 @@ import ArgumentParser
 import FFmpegMedia
 import Foundation
 
-/// Where captured sound comes from: a microphone, or a test tone.
+/// Where captured audio comes from: a microphone, or a test tone.
 enum AudioSource: Equatable, Sendable {
   case device(AudioCapture.Kind, name: String)
   /// A generated tone; see `TestTone`.
@@ -14,7 +14,7 @@ enum AudioSource: Equatable, Sendable {
 
   private static let schemes: [(String, AudioCapture.Kind)] = [("pulse:", .pulse), ("alsa:", .alsa)]
 
-  /// - Returns: nil if the text names no source of sound.
+  /// - Returns: nil if the text names no source of audio.
   init?(_ text: String) {
     if text == "test:" {
       self = .test
@@ -85,26 +85,26 @@ extension AudioSource: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
 
-/// Gives sound of 48 kHz as interleaved samples of 32 bits in floating point. One thread reads it.
+/// Gives audio of 48 kHz as interleaved samples of 32 bits in floating point. One thread reads it.
 protocol AudioInput: AnyObject {
   /// The number of channels, 1 or 2.
   var channels: Int { get }
-  /// Waits for sound.
-  /// - Returns: the sound; nil at its end.
+  /// Waits for audio.
+  /// - Returns: the audio; nil at its end.
   /// - Throws: a `Failure` if the source fails.
   func read() throws -> AudioInputPiece?
-  /// Makes the next sound longer by some frames, or shorter, over a distance in frames.
+  /// Makes the next audio longer by some frames, or shorter, over a distance in frames.
   func stretch(by frames: Int, over distance: Int)
 }
 
-/// Sound of an input.
+/// Audio of an input.
 struct AudioInputPiece: Sendable {
   var data: Data
-  /// When the first frame was recorded, by `SessionTime`; nil if the sound follows no clock.
+  /// When the first frame was recorded, by `SessionTime`; nil if the audio follows no clock.
   var captured: Double?
 }
 
-/// The sound of a microphone.
+/// The audio of a microphone.
 private final class DeviceAudioInput: AudioInput {
   private let device: AudioCapture
   private let name: String

@@ -2,15 +2,15 @@
 import CoreFoundation
 import Foundation
 
-/// Sound that is captured beside pictures, on their time line. It is read on a thread of its own,
+/// Audio that is captured beside pictures, on their time line. It is read on a thread of its own,
 /// so that no device has to wait for an output.
 final class CapturedAudio: @unchecked Sendable {
   // Sendable: `condition` guards what the threads share; the reading thread alone uses the input
   // and the clock until it has ended.
-  /// The most sound that waits to be taken, in frames: five seconds. More of it waits in the
+  /// The most audio that waits to be taken, in frames: five seconds. More of it waits in the
   /// device.
   private static let capacity = 5 * PCMFormat.rate
-  /// The time without sound after which a device counts as gone, in parts of half a second.
+  /// The time without audio after which a device counts as gone, in parts of half a second.
   private static let patience = 10
 
   /// The name of the source.
@@ -46,7 +46,7 @@ final class CapturedAudio: @unchecked Sendable {
     }
     guard isFirst else { return }
     // Nobody waits for this thread: a device that has hung up would hold it. It needs none of
-    // Swift's cooperative threads, which those who wait for the sound may block.
+    // Swift's cooperative threads, which those who wait for the audio may block.
     let code = WorkerThread.start("microphone") { [self] in
       do {
         try record(from: origin)
@@ -85,7 +85,7 @@ final class CapturedAudio: @unchecked Sendable {
     }
   }
 
-  /// Waits for sound.
+  /// Waits for audio.
   /// - Returns: the samples, and the place of the first frame on the time line, in frames; nil when
   ///   the source has ended or `stop` was called.
   func next() -> (data: Data, position: Int64)? {
@@ -120,7 +120,7 @@ final class CapturedAudio: @unchecked Sendable {
     }
   }
 
-  /// Why there is no more sound; nil if it has not ended by itself.
+  /// Why there is no more audio; nil if it has not ended by itself.
   var failure: String? { condition.withLock { failureText } }
 
   /// A description of lost audio for the summary; nil if none was lost.

@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// A sound track of an output while it is written.
+/// An audio track of an output while it is written.
 protocol AudioReading: AnyObject, Sendable {
   var track: OutputTrack { get }
   /// The next sample, in the format of `track`; nil at the end.
@@ -14,11 +14,11 @@ protocol AudioReading: AnyObject, Sendable {
   var remark: String? { get }
 }
 
-/// Captured sound as a track of an output, which encodes it as AAC. What the source lacks becomes
+/// Captured audio as a track of an output, which encodes it as AAC. What the source lacks becomes
 /// silence, so that the track is as long as the pictures.
 final class CapturedAudioTrack: AudioReading, @unchecked Sendable {
   // Sendable: one task calls `next`; the rest does not change or has its own lock.
-  /// The longest sample in frames: the sound ends with the pictures up to that.
+  /// The longest sample in frames: the audio ends with the pictures up to that.
   private static let longest = PCMFormat.rate / 50
 
   let track: OutputTrack
@@ -32,10 +32,10 @@ final class CapturedAudioTrack: AudioReading, @unchecked Sendable {
   private var hasEnded = false
 
   /// - Parameters:
-  ///   - captured: the sound, and where the pictures begin.
+  ///   - captured: the audio, and where the pictures begin.
   ///   - volume: the factor by which it is amplified.
   ///   - bitRate: the bit rate over all channels, in bits a second; nil for 64 kbit/s per channel.
-  ///   - synchronizer: delays the sound until the pictures have reached it.
+  ///   - synchronizer: delays the audio until the pictures have reached it.
   init(
     _ captured: MovieSource.Captured, volume: Double, bitRate: Int?, synchronizer: AudioSynchronizer
   ) throws {
@@ -98,7 +98,7 @@ final class CapturedAudioTrack: AudioReading, @unchecked Sendable {
   }
 }
 
-/// Where the pictures of a run begin, by which captured sound is placed beside them.
+/// Where the pictures of a run begin, by which captured audio is placed beside them.
 final class PictureOrigin: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
@@ -111,7 +111,7 @@ final class PictureOrigin: @unchecked Sendable {
   /// - Parameters:
   ///   - time: its time.
   ///   - captured: when it was taken, by `SessionTime`.
-  ///   - sound: begins with it.
+  ///   - audio: begins with it.
   func begin(_ time: CMTime, captured: Double, _ audio: CapturedAudio) {
     lock.withLock { first = first ?? time }
     audio.begin(at: captured)
@@ -119,7 +119,7 @@ final class PictureOrigin: @unchecked Sendable {
 }
 
 extension MovieSource {
-  /// Sound that is captured in place of the source's own.
+  /// Audio that is captured in place of the source's own.
   struct Captured: Sendable {
     let audio: CapturedAudio
     let origin = PictureOrigin()

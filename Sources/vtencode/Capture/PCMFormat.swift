@@ -2,7 +2,7 @@
 import CoreMedia
 import Foundation
 
-/// The format of sound between its source and an encoder.
+/// The audio format between its source and an encoder.
 enum PCMFormat {
   /// Frames per second.
   static let rate = 48_000

@@ -3,7 +3,7 @@ import CoreMedia
 import FFmpegMedia
 import Foundation
 
-/// Copies the pictures and the sound of a movie into another container.
+/// Copies the pictures and the audio of a movie into another container.
 enum MovieRewrap {
   /// The containers by the ending of a file's name.
   static func container(ofEnding ending: String) -> StreamContainer? {

@@ -19,7 +19,7 @@ enum CodecString {
     }
   }
 
-  /// Whether sound is AAC whose samples have headers of their own (ADTS, ISO/IEC 13818-7), as in
+  /// Whether audio is AAC whose samples have headers of their own (ADTS, ISO/IEC 13818-7), as in
   /// MPEG transport streams. Segments cannot hold it as it is: their header comes before the first
   /// sample.
   static func lacksConfiguration(_ format: CMFormatDescription) -> Bool {

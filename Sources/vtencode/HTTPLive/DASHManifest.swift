@@ -3,7 +3,7 @@ import Foundation
 
 /// A media presentation description (ISO/IEC 23009-1, 5.2) over the segments of media playlists.
 struct DASHManifest: Sendable, Equatable {
-  /// A rendition of the pictures or of the sound (5.3.5).
+  /// A rendition of the pictures or of the audio (5.3.5).
   struct Representation: Sendable, Equatable {
     /// The rendition's name within the names of its files.
     var name: String
@@ -71,7 +71,7 @@ struct DASHManifest: Sendable, Equatable {
     lines.append("  " + attributes.joined(separator: " ") + ">")
     lines.append(#"  <Period id="0" start="PT0S">"#)
     let pictures = representations.filter(\.isVideo)
-    // Renditions of the pictures are alternatives; each of the sound may be in another language.
+    // Renditions of the pictures are alternatives; each of the audio may be in another language.
     for (index, group) in ([pictures] + representations.filter { !$0.isVideo }.map { [$0] }).enumerated() {
       guard let first = group.first else { continue }
       let kind = first.isVideo ? "video" : "audio"

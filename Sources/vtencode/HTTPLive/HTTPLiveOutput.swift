@@ -27,7 +27,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   private var isAbandoned = false
 
   private enum AddedTrack {
-    /// A track of pictures or of sound: its stream, and its number there.
+    /// A track of pictures or of audio: its stream, and its number there.
     case media(stream: Int, track: Int)
     /// A track of text, by its number.
     case text(Int)
@@ -36,13 +36,13 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   /// The time from which segments are counted: that of the first picture.
   private var origin = CMTime.zero
 
-  /// How long pictures wait for sound that does not come: in a movie, and in a live stream.
+  /// How long pictures wait for audio that does not come: in a movie, and in a live stream.
   private static let timeout = CMTime(value: 10, timescale: 1)
   private static let liveTimeout = CMTime(value: 1, timescale: 1)
   /// 2020-01-01 in seconds since 1970: numbers of segments count from there, so that they fit into
   /// 31 bits.
   private static let firstTime = 1_577_836_800.0
-  /// The assumed bit rate of copied sound until it is measured, in bits a second.
+  /// The assumed bit rate of copied audio until it is measured, in bits a second.
   private static let defaultAudioRate = 160_000.0
 
   /// - Parameters:
@@ -250,7 +250,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   }
 
   /// Whether viewers can begin: all renditions have a segment, or those of the pictures have some
-  /// and sound comes later, if at all.
+  /// and audio comes later, if at all.
   private var isComplete: Bool {
     playlists.allSatisfy(\.hasSegments)
       || streams.allSatisfy { $0.kind != .video || $0.playlist.segments.count > 2 }

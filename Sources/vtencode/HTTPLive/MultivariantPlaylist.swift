@@ -3,7 +3,7 @@ import Foundation
 
 /// A multivariant playlist (RFC 8216bis, 4.4.6).
 struct MultivariantPlaylist: Sendable, Equatable {
-  /// A rendition of the sound (4.4.6.1).
+  /// A rendition of the audio (4.4.6.1).
   struct AudioRendition: Sendable, Equatable {
     var suffix: String
     var name: String

@@ -54,7 +54,7 @@ struct SegmentNames: Sendable, Equatable {
     }
   }
 
-  /// The name of a rendition of the sound.
+  /// The name of a rendition of the audio.
   /// - Parameter number: counted from 1.
   static func audio(_ number: Int) -> String { number > 1 ? "sound-\(number)" : "sound" }
 

@@ -23,7 +23,7 @@ struct SegmentPlan: Sendable, Equatable {
   var isSingleFile = false
   /// The intended duration of a partial segment; nil for none.
   var partLength: CMTime?
-  /// Whether sound has segments of its own, which all renditions of the pictures share.
+  /// Whether audio has segments of its own, which all renditions of the pictures share.
   var separatesAudio = false
   /// Whether a DASH manifest is written beside the playlists.
   var writesManifest = false

@@ -2,16 +2,16 @@
 import CoreMedia
 import Foundation
 
-/// The segments and the media playlist of one rendition: of pictures, with or without sound, of
-/// sound alone, or of text. `HTTPLiveOutput` guards it with its lock.
+/// The segments and the media playlist of one rendition: of pictures, with or without audio, of
+/// audio alone, or of text. `HTTPLiveOutput` guards it with its lock.
 final class SegmentStream {
   /// The rendition's name within the names of its files, such as `720p`.
   let name: String
   let kind: OutputTrack.Kind
-  /// The settings of its pictures; nil for sound and text.
+  /// The settings of its pictures; nil for audio and text.
   let encoding: EncodingPlan?
   var languageCode: String?
-  /// The bit rate of the sound among its tracks, as far as it is known beforehand, in bits a
+  /// The bit rate of the audio among its tracks, as far as it is known beforehand, in bits a
   /// second.
   var audioRate = 0.0
   private(set) var playlist: MediaPlaylist

@@ -12,7 +12,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   /// A segment, or a part of one, that was cut off the writer's output.
   struct Piece {
     var chunks: [Data]
-    /// The presentation time of the first picture, or of the first sound.
+    /// The presentation time of the first picture, or of the first audio.
     var start: CMTime
     var seconds: Double
     var beginsWithKeyFrame: Bool
@@ -43,7 +43,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   private var waiting: [Int] = []
   private var hasEnded: [Bool] = []
   private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
-  /// The time by which pictures are presented after they are decoded; sound is put in order by that
+  /// The time by which pictures are presented after they are decoded; audio is put in order by that
   /// too.
   private var delay = CMTime.zero
   private var initialization: Data?
@@ -153,7 +153,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     guard writer.status == .completed else { throw failure(writer) }
   }
 
-  /// The end of the last segment: sound may last longer than the pictures, but in a live stream no
+  /// The end of the last segment: audio may last longer than the pictures, but in a live stream no
   /// segment is longer than was promised.
   private var lastEnd: CMTime {
     let all = max(end, latestEnd)
@@ -188,7 +188,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
         if !segmentStart.isNumeric, decodeTime.isNumeric, delay == .zero { delay = presented - decodeTime }
         interleaver.push((sample, track), at: decodeTime.isNumeric ? decodeTime : presented, to: track)
       } else if presented.isNumeric, presented < .zero {
-        // The priming of an encoder (ISO/IEC 14496-24, annex G) comes before the first sound, and
+        // The priming of an encoder (ISO/IEC 14496-24, annex G) comes before the first audio, and
         // players take the negative time of a segment for a very late one. A packet that is mostly
         // heard is moved, by less than half of a packet.
         guard presented + sample.duration > .zero - presented, let moved = Self.beginningAtZero(sample) else {
@@ -226,7 +226,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     if hasEnded[track], waiting[track] == 0 { inputs[track].markAsFinished() }
   }
 
-  /// The track that decides where segments end: the pictures, or else the sound.
+  /// The track that decides where segments end: the pictures, or else the audio.
   private var leader: Int { kinds.firstIndex(of: .video) ?? 0 }
 
   private func cutIfDue(before sample: CMSampleBuffer) throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// The options for sound, subtitles and chapters.
+/// The options for audio, subtitles and chapters.
 struct AudioOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-/// The options that change the pictures and the sound of a movie before they are encoded.
+/// The options that change the pictures and the audio of a movie before they are encoded.
 struct ChangeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -160,7 +160,7 @@ struct PicturePosition: ExpressibleByArgument, Sendable, Equatable {
   }
 }
 
-/// A factor for sound, written as `0.5`, `150%` or `-6dB`.
+/// A factor for audio, written as `0.5`, `150%` or `-6dB`.
 struct Volume: ExpressibleByArgument, Sendable, Equatable {
   static let advice = "it takes a factor from 0 to 16, such as 0.5, 150% or -6dB"
 

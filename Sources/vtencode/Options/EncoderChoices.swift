@@ -171,7 +171,7 @@ enum Deinterlacing: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// How the sound is written.
+/// How the audio is written.
 enum AudioChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// Copies a track where the output's container is known to hold its format, and encodes it as AAC
   /// otherwise.

@@ -140,7 +140,7 @@ struct EncodingOptions: ParsableArguments {
     }
   }
 
-  /// The outputs by what they are: a text if one holds pictures only, nil if it holds sound.
+  /// The outputs by what they are: a text if one holds pictures only, nil if it holds audio.
   private var streamDescriptions: [String?] {
     outs.map { out in
       if out == "-" { return format == nil ? "a pipe without --format" : nil }
@@ -151,7 +151,7 @@ struct EncodingOptions: ParsableArguments {
     }
   }
 
-  /// A text if no output holds sound; nil if one does.
+  /// A text if no output holds audio; nil if one does.
   var streamDescription: String? {
     let all = streamDescriptions
     return all.allSatisfy { $0 != nil } ? all.first ?? nil : nil

@@ -16,7 +16,7 @@ protocol Output: AnyObject, Sendable {
   var name: String { get }
   /// The kinds of tracks that the output can hold. A run leaves out all others without a message.
   var tracks: Set<OutputTrack.Kind> { get }
-  /// Whether readers of the output are known to play sound of this format. Sound of other formats
+  /// Whether readers of the output are known to play audio of this format. Audio of other formats
   /// is encoded, unless the user asks for a copy.
   func plays(_ audio: CMFormatDescription) -> Bool
   /// Whether the output is read while it is written. Interrupting a run then ends the output
@@ -108,7 +108,7 @@ struct OutputTrack: Sendable {
   var kind: Kind
   /// The format of the samples; nil if it is not known beforehand.
   var format: CMFormatDescription?
-  /// How sound is encoded; nil stores its samples as they are.
+  /// How audio is encoded; nil stores its samples as they are.
   var encoding: AudioEncoding?
   /// The language by its code of ISO 639-2/T.
   var languageCode: String?

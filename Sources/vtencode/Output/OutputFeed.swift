@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// Passes the encoded samples of a run to an output, together with the movie's sound and text.
+/// Passes the encoded samples of a run to an output, together with the movie's audio and text.
 struct OutputFeed: Sendable {
   let output: any Output
   let source: MovieSource
@@ -133,7 +133,7 @@ struct OutputFeed: Sendable {
           try check()
           guard let sample = try next() else { return nil }
           guard let shift else { return sample }
-          // Sound before the first picture is dropped, since it would have a negative time.
+          // Audio before the first picture is dropped, since it would have a negative time.
           if let shifted = try shift.apply(to: sample) { return shifted }
         }
       }, whenFull: whenFull)

@@ -148,7 +148,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
     }
   }
 
-  /// Set by the first picture; the sound's samples come after it, or are left out.
+  /// Set by the first picture; the audio's samples come after it, or are left out.
   private var origin: SampleShift?
 
   func begin(with first: CMSampleBuffer) {

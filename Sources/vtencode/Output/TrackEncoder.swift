@@ -3,7 +3,7 @@ import CoreMedia
 import FFmpegMedia
 import Foundation
 
-/// Makes the samples of a track as an output stores them: encodes sound as AAC, and leaves all
+/// Makes the samples of a track as an output stores them: encodes audio as AAC, and leaves all
 /// others as they are.
 final class TrackEncoder {
   /// The format of the samples that `encode` returns.

@@ -2,14 +2,14 @@
 import AVFoundation
 import Foundation
 
-/// Selects the sound tracks of a movie for an output, and decides whether each is copied or
+/// Selects the audio tracks of a movie for an output, and decides whether each is copied or
 /// encoded.
 struct AudioFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
   let synchronizer: AudioSynchronizer
 
-  /// Adds the sound tracks to the output.
+  /// Adds the audio tracks to the output.
   /// - Returns: the tracks, and the report on all of them.
   /// - Throws: a `Failure` if a track is encrypted, or if a track that the user asked for cannot be
   ///   written.
@@ -67,7 +67,7 @@ struct AudioFeed: Sendable {
           )
         }
       } catch let failure as Failure {
-        // If the user asked for the sound, its absence is an error; otherwise the movie is encoded
+        // If the user asked for the audio, its absence is an error; otherwise the movie is encoded
         // without it.
         guard plan.audio == .auto else { throw failure }
         report.leftOut.append(

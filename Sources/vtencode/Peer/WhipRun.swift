@@ -92,7 +92,7 @@ final class WhipRun: @unchecked Sendable {
     return try send(with: encoder)
   }
 
-  /// Prepares the sound, if the server takes it.
+  /// Prepares the audio, if the server takes it.
   private func openAudio(_ text: String, _ offer: PeerOffer) throws {
     guard let audio else { return }
     let answer = try PeerOffer.read(text, from: client.server)
@@ -176,7 +176,7 @@ final class WhipRun: @unchecked Sendable {
   }
 
   /// - Parameter captured: when the picture was taken, or is due: by it the other end plays
-  ///   pictures and sound together.
+  ///   pictures and audio together.
   private func send(_ picture: CallPicture, captured: Double, with encoder: CallEncoder) throws {
     let begin = SessionTime.now
     if let test = pictures as? TestPictures {

@@ -2,14 +2,14 @@
 import CoreMedia
 import Foundation
 
-/// Keeps the sound in step with the pictures that go to the encoder: it does not run far ahead of
+/// Keeps the audio in step with the pictures that go to the encoder: it does not run far ahead of
 /// them in the file, and it stops where a run ends early.
 final class AudioSynchronizer: @unchecked Sendable {
   // Sendable: `condition` guards the mutable state.
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity
   private var end = CMTime.positiveInfinity
-  /// Whether the writer waits for sound before it takes more pictures.
+  /// Whether the writer waits for audio before it takes more pictures.
   private var isWanted = false
   /// The end time of the last picture.
   private var picturesEnd = CMTime.negativeInfinity
@@ -28,7 +28,7 @@ final class AudioSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Records that the movie has no more pictures. Its sound may be longer, unless the run is cut
+  /// Records that the movie has no more pictures. Its audio may be longer, unless the run is cut
   /// short.
   func setEndOfMovie() {
     condition.lock()
@@ -36,7 +36,7 @@ final class AudioSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Records that no more pictures will come. If the movie was not read to its end, the sound stops
+  /// Records that no more pictures will come. If the movie was not read to its end, the audio stops
   /// with the last picture.
   /// - Parameter isCut: whether pictures that were read are left out.
   func finish(isCut: Bool) {
@@ -47,7 +47,7 @@ final class AudioSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Records that the run has failed: all waits end, and no sound is admitted.
+  /// Records that the run has failed: all waits end, and no audio is admitted.
   func abandon() {
     condition.lock()
     end = .negativeInfinity
@@ -56,7 +56,7 @@ final class AudioSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Records whether the writer waits for more sound before it takes pictures.
+  /// Records whether the writer waits for more audio before it takes pictures.
   func wants(audio: Bool) {
     condition.lock()
     isWanted = audio
@@ -64,13 +64,13 @@ final class AudioSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits until the pictures have reached `time`, or until the writer waits for sound.
-  /// - Returns: false if sound at that time is not wanted.
+  /// Waits until the pictures have reached `time`, or until the writer waits for audio.
+  /// - Returns: false if audio at that time is not wanted.
   func admits(_ time: CMTime) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     while time > reached {
-      // The sound begins or continues much later than the pictures. Without this, each would wait
+      // The audio begins or continues much later than the pictures. Without this, each would wait
       // for the other.
       if isWanted { return time < min(end, latest) }
       condition.wait()

@@ -2,8 +2,8 @@
 import AVFoundation
 import Foundation
 
-/// Reads a sound track of the source for the output: samples as stored, or decoded ones for the AAC
-/// encoder.
+/// Reads an audio track of the source for the output: samples as stored, or decoded ones for the
+/// AAC encoder.
 final class AudioTrack: AudioReading, @unchecked Sendable {
   // Sendable: the reader has its own lock. One task calls `next`, and `damage` is read after that
   // task has ended.
@@ -22,11 +22,11 @@ final class AudioTrack: AudioReading, @unchecked Sendable {
   /// - Parameters:
   ///   - source: the movie.
   ///   - properties: the track.
-  ///   - encodes: whether the sound is decoded, to be encoded as AAC.
-  ///   - bitRate: the bit rate of encoded sound over all channels, in bits a second; nil for 64
+  ///   - encodes: whether the audio is decoded, to be encoded as AAC.
+  ///   - bitRate: the bit rate of encoded audio over all channels, in bits a second; nil for 64
   ///     kbit/s per channel, at most 384 kbit/s.
   ///   - repetition: moves the times of a movie that begins again.
-  ///   - synchronizer: delays the sound until the pictures have reached it.
+  ///   - synchronizer: delays the audio until the pictures have reached it.
   /// - Throws: a `Failure` if the track cannot be read.
   init(
     _ source: MovieSource, _ properties: AudioTrackProperties, encodes: Bool, bitRate: Int?,

@@ -2,10 +2,10 @@
 import AVFoundation
 import Foundation
 
-/// The properties of a sound track that are needed before a run starts.
+/// The properties of an audio track that are needed before a run starts.
 struct AudioTrackProperties: Sendable {
   let track: AVAssetTrack
-  /// The number of the track among the sound tracks, from 1.
+  /// The number of the track among the audio tracks, from 1.
   let number: Int
   let format: CMFormatDescription?
   let languageCode: String?
@@ -45,7 +45,7 @@ struct AudioTrackProperties: Sendable {
     return fourCharacters(CMFormatDescriptionGetMediaSubType(format)).trimmingCharacters(in: .whitespaces)
   }
 
-  /// Whether movies of this type with such sound are known to play. A container may be able to hold
+  /// Whether movies of this type with such audio are known to play. A container may be able to hold
   /// more formats than players support.
   static func isPlayable(_ format: CMFormatDescription, in type: AVFileType) -> Bool {
     let subtype = CMFormatDescriptionGetMediaSubType(format)
@@ -67,18 +67,18 @@ func fourCharacters(_ code: FourCharCode) -> String {
   return String(decoding: bytes.map { (32..<127).contains($0) ? $0 : 63 }, as: UTF8.self)
 }
 
-/// Counts how sound tracks were written, for the summary.
+/// Counts how audio tracks were written, for the summary.
 struct AudioReport: Sendable {
   var copied = 0
   var encoded = 0
   /// Descriptions of the tracks that are encoded with fewer channels than they have.
   var mixedDown: [String] = []
-  /// Descriptions of the tracks and of the captured sound that were left out, with the reasons.
+  /// Descriptions of the tracks and of the captured audio that were left out, with the reasons.
   var leftOut: [String] = []
-  /// The number of sound tracks in the source.
+  /// The number of audio tracks in the source.
   var total = 0
 
-  /// A description such as `2 of 3 tracks copied, 1 encoded as AAC`; nil for a movie without sound.
+  /// A description such as `2 of 3 tracks copied, 1 encoded as AAC`; nil for a movie without audio.
   var summary: String? {
     guard total > 0 else { return nil }
     var parts: [String] = []

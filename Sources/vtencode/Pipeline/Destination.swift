@@ -68,7 +68,7 @@ struct Destination: Sendable {
     }
   }
 
-  /// Whether the output holds sound.
+  /// Whether the output holds audio.
   var holdsAudio: Bool {
     switch kind {
     case .movie, .container, .server, .segments: true
@@ -76,7 +76,7 @@ struct Destination: Sendable {
     }
   }
 
-  /// Whether sound of a format can be stored and is known to play there.
+  /// Whether audio of a format can be stored and is known to play there.
   func plays(_ audio: CMFormatDescription) -> Bool {
     switch kind {
     case .movie(let type): AudioTrackProperties.isPlayable(audio, in: type)

@@ -123,7 +123,7 @@ extension Destination {
 }
 
 extension StreamContainer {
-  /// Whether the container holds more than one track of pictures and one of sound.
+  /// Whether the container holds more than one track of pictures and one of audio.
   var holdsSeveralAudioTracks: Bool { self != .flv && self != .rtsp }
 
   /// Whether the container holds pictures of a codec.

@@ -86,7 +86,7 @@ struct EncodingPlan: Sendable {
   var encoderID: String?
   var isPaced: Bool
   var audio: AudioChoice
-  /// The bit rate of encoded sound, in bits a second.
+  /// The bit rate of encoded audio, in bits a second.
   var audioBitRate: Int?
   var keepsSubtitles = true
   /// Whether the run has no end of its own, so that the output is whole when a signal ends it.
@@ -234,8 +234,8 @@ struct EncodingPlan: Sendable {
     keyframeDuration = segments.length.seconds + 0.5
   }
 
-  /// Adds the notice about the sound that is known only when the output's file type is.
-  /// - Returns: the notice that `--audio-bitrate` has no effect because all sound is copied; nil
+  /// Adds the notice about the audio that is known only when the output's file type is.
+  /// - Returns: the notice that `--audio-bitrate` has no effect because all audio is copied; nil
   ///   otherwise.
   mutating func addAudioNotice(of source: MovieSource, in destination: Destination) -> String? {
     guard audioBitRate != nil, audio == .auto, destination.holdsAudio, !source.audioTracks.isEmpty,

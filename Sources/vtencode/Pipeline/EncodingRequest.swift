@@ -20,7 +20,7 @@ struct EncodingRequest: Sendable {
   var targetSize: Int64?
   /// Whether the movie begins again when it has come to its end.
   var repeatsMovie = false
-  /// Where the sound is captured that replaces the movie's; nil for the movie's.
+  /// Where the audio is captured that replaces the movie's; nil for the movie's.
   var audio: AudioSource?
   /// How segments are written; nil for subcommands that write none.
   var segments: SegmentPlan?

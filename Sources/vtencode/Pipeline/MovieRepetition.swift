@@ -3,7 +3,7 @@ import CoreMedia
 import Foundation
 
 /// The times of a movie, or a part of it, that begins again whenever it has come to its end.
-/// Pictures and sound each count for themselves, and the same repetition has the same times.
+/// Pictures and audio each count for themselves, and the same repetition has the same times.
 struct MovieRepetition: Sendable {
   /// The part that is repeated; nil if it is read once, with its own times.
   private let range: CMTimeRange?

@@ -4,7 +4,7 @@ import FFmpegMedia
 import Foundation
 
 extension MovieSource {
-  /// A live source: a screen, a camera or a test picture, which has no sound.
+  /// A live source: a screen, a camera or a test picture, which has no audio.
   static func open(live: LiveSource) throws -> MovieSource {
     var format: CMFormatDescription?
     CMVideoFormatDescriptionCreate(
@@ -85,7 +85,7 @@ extension EncodingPlan {
   /// Changes what depends on the changes of the movie.
   mutating func adapt(to source: MovieSource) {
     if source.joinsSizes, fit.scaling == nil { fit.scaling = kVTScalingMode_Letterbox as String }
-    // Sound that is amplified or joined is decoded, so it cannot be copied.
+    // Audio that is amplified or joined is decoded, so it cannot be copied.
     if audio == .auto, source.volume != 1 || source.isJoined { audio = .aac }
     if source.live != nil {
       let isEndless = source.part == nil && frameLimit == nil

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 
 extension MovieSource {
-  /// Opens several movies as one, in which they follow one another. Their sound tracks are joined
+  /// Opens several movies as one, in which they follow one another. Their audio tracks are joined
   /// track by track, with silence where a movie has fewer; subtitles and chapters are left out.
   /// - Throws: a `Failure` if a movie cannot be read, or if they differ in what one stream cannot
   ///   change: rotation, pixel aspect ratio or dynamic range.

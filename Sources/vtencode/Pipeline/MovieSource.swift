@@ -40,7 +40,7 @@ struct MovieSource: Sendable {
   var isSinglePicture: Bool
   /// The screen, camera or test picture that is read in place of a movie; nil for a movie.
   var live: LiveSource?
-  /// The sound that is captured in place of the source's own; nil if none is.
+  /// The audio that is captured in place of the source's own; nil if none is.
   var captured: Captured?
   /// The connection that the movie comes over; nil for a file.
   var network: NetworkInput?
@@ -61,7 +61,7 @@ struct MovieSource: Sendable {
   var noiseStrength: Float?
   /// The drawings over the pictures at their encoded size.
   var drawings: [PictureFilter.Drawing] = []
-  /// The factor by which the sound is amplified.
+  /// The factor by which the audio is amplified.
   var volume = 1.0
 
   /// Frames a second of the pictures as they are encoded.

@@ -182,7 +182,7 @@ struct Pipeline: Sendable {
             reader = try FrameReader(source, plan: plan)
             continue
           }
-          // Sound that is captured has no end of its own.
+          // Audio that is captured has no end of its own.
           if source.captured == nil { synchronizer.setEndOfMovie() }
           break
         }

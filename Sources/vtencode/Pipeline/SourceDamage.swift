@@ -10,7 +10,7 @@ struct SourceDamage: Sendable {
   var lost = 0
   /// Where the pictures end before the movie does, and why; nil if they do not.
   var breaksOff: String?
-  /// Descriptions of the damage in the sound tracks.
+  /// Descriptions of the damage in the audio tracks.
   var audio: [String] = []
 
   /// The exit status of a run whose source was damaged and that wrote what it could read.

@@ -13,7 +13,7 @@ extension EncodingPlan {
   /// - Parameters:
   ///   - bytes: the size; nil changes nothing.
   ///   - source: the movie, which must say how long it is.
-  ///   - destination: the output, which decides whether there is sound.
+  ///   - destination: the output, which decides whether there is audio.
   /// - Throws: a `Failure` if the size is too small for the movie.
   mutating func setTargetSize(
     _ bytes: Int64?, source: MovieSource, destination: Destination
@@ -39,7 +39,7 @@ extension EncodingPlan {
     bitRate = min(Int(rate * 0.985), maximumRate ?? .max, BitRate.allowed.upperBound)
   }
 
-  /// The bit rate of the sound tracks that will be written, in bits a second.
+  /// The bit rate of the audio tracks that will be written, in bits a second.
   private func audioRate(of source: MovieSource, in destination: Destination) -> Double {
     guard destination.holdsAudio, audio != .none else { return 0 }
     return source.audioTracks.reduce(0) { sum, audio in

@@ -24,7 +24,7 @@ final class PlaySession: @unchecked Sendable {
   private var commands: [PlayCommand] = []
   private var hasEnded = false
   private var lastShown = CMTime.invalid
-  /// How far the sound is ahead of the picture at each frame, in seconds.
+  /// How far the audio is ahead of the picture at each frame, in seconds.
   private var offsets: [Double] = []
   private var tokens: [any NSObjectProtocol] = []
 

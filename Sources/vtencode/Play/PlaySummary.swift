@@ -25,7 +25,7 @@ struct PlaySummary {
   }
 
   /// The summary as JSON, in seconds: percentiles of the presentation errors and of the offset
-  /// between sound and picture, the counts, and the duration.
+  /// between audio and picture, the counts, and the duration.
   func json() throws -> String {
     var figures = ["shown": Double(result.shown), "dropped": Double(result.dropped), "seconds": seconds]
     (figures["damagedPictures"], figures["lostPictures"]) = (Double(damage.concealed), Double(damage.lost))

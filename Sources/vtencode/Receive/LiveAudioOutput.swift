@@ -3,7 +3,7 @@ import Foundation
 import OpenVideoToolboxDisplay
 import RealTimeTransport
 
-/// Plays the sound of a session beside a window, as soon as it is received, like the pictures.
+/// Plays the audio of a session beside a window, as soon as it is received, like the pictures.
 final class LiveAudioOutput {
   private let decoding: OpusDecoding
   private let device = OVTAudioDevice()
@@ -16,14 +16,14 @@ final class LiveAudioOutput {
 
   deinit { device.stop() }
 
-  /// Plays packets, which come in order. Without a sound device a note says so once.
+  /// Plays packets, which come in order. Without an audio device a note says so once.
   func play(_ packets: [AudioReceiver.Packet]) {
     guard let first = packets.first else { return }
     if isPlaying == nil { isPlaying = start() }
     guard isPlaying == true else { return }
     var joiner = joiner ?? AudioJoiner(channels: OpusDecoding.channels, start: first.position)
     for packet in packets {
-      // Sound that was lost is silence.
+      // Audio that was lost is silence.
       if let piece = joiner.add(decoding.decode(packet.payload), at: packet.position) {
         buffer.add(piece.data)
       }
@@ -47,13 +47,13 @@ final class LiveAudioOutput {
   func stop() { device.stop() }
 }
 
-/// Sound between the network, which gives it in bursts, and a device, which takes it by its own
+/// Audio between the network, which gives it in bursts, and a device, which takes it by its own
 /// clock: the device begins when some has come, and is kept from falling behind.
 final class SpeakerBuffer: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
-  /// The sound that has to be there before it is played, in seconds.
+  /// The audio that has to be there before it is played, in seconds.
   static let cushion = 0.06
-  /// The most sound that waits, in seconds. If more does, it is cut to the cushion: the two clocks
+  /// The most audio that waits, in seconds. If more does, it is cut to the cushion: the two clocks
   /// differ, or a burst came.
   static let longest = 0.2
 
@@ -66,7 +66,7 @@ final class SpeakerBuffer: @unchecked Sendable {
 
   private func count(_ seconds: Double) -> Int { Int(seconds * Double(PCMFormat.rate)) * channels }
 
-  /// Adds sound.
+  /// Adds audio.
   /// - Parameter data: interleaved samples of 32 bits in floating point.
   func add(_ data: Data) {
     lock.withLock {
@@ -81,7 +81,7 @@ final class SpeakerBuffer: @unchecked Sendable {
     }
   }
 
-  /// Fills a buffer of the device, with silence where there is no sound.
+  /// Fills a buffer of the device, with silence where there is no audio.
   func fill(_ out: UnsafeMutableBufferPointer<Float>) {
     lock.withLock {
       if samples.count >= count(Self.cushion) { isFlowing = true }

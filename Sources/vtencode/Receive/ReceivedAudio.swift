@@ -2,9 +2,9 @@
 import Foundation
 import RealTimeTransport
 
-/// Decodes the sound of a session, and puts it on the time line of the received pictures.
+/// Decodes the audio of a session, and puts it on the time line of the received pictures.
 final class ReceivedAudio {
-  /// A picture by which the sound is placed.
+  /// A picture by which the audio is placed.
   struct Anchor {
     /// Its time in the movie in seconds, and when it was decoded, by `SessionTime`.
     var time: Double
@@ -15,7 +15,7 @@ final class ReceivedAudio {
 
   /// How long the sender's reports are waited for. Later the times of arrival take their place.
   private static let patience = 3.0
-  /// The largest difference between the time of sound and the time that has passed: further away is
+  /// The largest difference between the time of audio and the time that has passed: further away is
   /// only what a sender makes up.
   private static let maxDeviation = 60.0
   /// The largest number of packets that wait for the first picture and the reports.
@@ -38,11 +38,11 @@ final class ReceivedAudio {
     if waiting.count > Self.maxWaiting { waiting.removeFirst(waiting.count - Self.maxWaiting) }
   }
 
-  /// Takes the sound whose time is known.
+  /// Takes the audio whose time is known.
   /// - Parameters:
   ///   - anchor: the last picture; nil if none has come.
   ///   - time: the current time.
-  ///   - captureTime: the sender's NTP time of an RTP time stamp of the sound; nil if it is not
+  ///   - captureTime: the sender's NTP time of an RTP time stamp of the audio; nil if it is not
   ///     known.
   /// - Returns: the pieces, which follow each other, from the movie's beginning on.
   func take(

@@ -35,7 +35,7 @@ final class ReceivedFile {
   private let pending: PendingFile
   private let writer: AVAssetWriter?
   private let input: AVAssetWriterInput?
-  /// The sound; nil if there is none, or the file holds none.
+  /// The audio; nil if there is none, or the file holds none.
   private let audio: AVAssetWriterInput?
   private let stream: FileHandle?
   private let name: String
@@ -47,13 +47,13 @@ final class ReceivedFile {
   /// How long to wait for the writer to take a sample, in seconds.
   private static let timeout = 10.0
 
-  /// The bit rate of the sound, in bits a second.
+  /// The bit rate of the audio, in bits a second.
   private static let audioRate = 128_000
 
   /// - Parameters:
   ///   - place: the file.
   ///   - format: the format of the frames.
-  ///   - hasAudio: whether sound may come.
+  ///   - hasAudio: whether audio may come.
   init(_ place: Place, format: CMFormatDescription, hasAudio: Bool) throws {
     name = place.destination.name
     pending = try PendingFile(for: name, replaces: place.replaces, isKept: true)
@@ -101,7 +101,7 @@ final class ReceivedFile {
     return input
   }
 
-  /// Whether the file has the sound.
+  /// Whether the file has the audio.
   var hasAudio: Bool { audio != nil }
 
   func append(_ piece: AudioJoiner.Piece) throws {

@@ -18,7 +18,7 @@ final class ReceivedOutput {
   private let place: ReceivedFile.Place?
   private let maxFrames: Int
   private var decoder: CallDecoder
-  /// The sound; nil if none is expected.
+  /// The audio; nil if none is expected.
   var audio: ReceivedAudio?
   private var file: ReceivedFile?
   /// The last frame's RTP time stamp, and its time in seconds since the first frame. The time stamp
@@ -79,15 +79,15 @@ final class ReceivedOutput {
     return true
   }
 
-  /// Whether the file has the sound; nil without a file.
+  /// Whether the file has the audio; nil without a file.
   var writesAudio: Bool? { place == nil ? nil : file?.hasAudio ?? false }
 
-  /// Decodes sound, and writes what has a place beside the pictures.
+  /// Decodes audio, and writes what has a place beside the pictures.
   /// - Parameters:
   ///   - packets: what came since the last call.
   ///   - pictureTime: the sender's NTP time of an RTP time stamp of the pictures; nil if it is not
   ///     known.
-  ///   - audioTime: the same of the sound.
+  ///   - audioTime: the same of the audio.
   /// - Throws: a `Failure` if the file cannot be written.
   func take(
     _ packets: [AudioReceiver.Packet], pictureTime: (UInt32) -> UInt64?, audioTime: (UInt32) -> UInt64?

@@ -66,10 +66,10 @@ struct ReceivedPage {
         units: shown.frame.units))
   }
 
-  /// Lets browsers that come from now on have sound by WebRTC.
+  /// Lets browsers that come from now on have audio by WebRTC.
   func expectAudio() { server.expectAudio() }
 
-  /// Sends sound to the browsers.
+  /// Sends audio to the browsers.
   /// - Parameters:
   ///   - packets: the packets.
   ///   - time: the current time.

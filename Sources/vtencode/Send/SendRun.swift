@@ -228,7 +228,7 @@ final class SendRun: @unchecked Sendable {
   }
 
   /// - Parameter captured: when the picture was taken, or is due: by it the other end plays
-  ///   pictures and sound together.
+  ///   pictures and audio together.
   private func send(_ picture: CallPicture, captured: Double) throws {
     let begin = SessionTime.now
     if let test = pictures as? TestPictures {

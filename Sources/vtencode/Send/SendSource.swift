@@ -18,7 +18,7 @@ struct SendSource: Sendable {
   private let duration: Double?
   /// The pixel format of the pictures.
   private var format = CallPictureFormat.standard
-  /// The sound that is captured in place of the movie's; nil if none is.
+  /// The audio that is captured in place of the movie's; nil if none is.
   private var captured: CapturedAudio?
 
   static func open(_ options: SendOptions) async throws -> SendSource {
@@ -66,7 +66,7 @@ struct SendSource: Sendable {
     }
   }
 
-  /// The sound beside the pictures; nil if there is none.
+  /// The audio beside the pictures; nil if there is none.
   func audio() -> (any CallAudio)? {
     if let captured { return CapturedCallAudio(captured) }
     guard case .movie(let movie, let origin) = kind else { return nil }

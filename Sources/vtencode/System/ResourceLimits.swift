@@ -22,7 +22,7 @@ enum ResourceLimits {
 
   /// The number of descriptors for each track that is read besides the pictures.
   private static let filesOfTrack = 2
-  /// The number of descriptors that a window takes: the connection to the display server, the sound
+  /// The number of descriptors that a window takes: the connection to the display server, the audio
   /// device, fonts and drivers.
   static let filesOfWindow = 64
   /// The number of descriptors for each movie after the first that is joined: the file, a copy of a

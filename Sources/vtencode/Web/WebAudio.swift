@@ -2,7 +2,7 @@
 import NIOCore
 import RealTimeTransport
 
-/// A packet of sound for a web page.
+/// An audio packet for a web page.
 struct WebAudio: Sendable {
   /// The first byte of the message, which tells it from a frame (`WebFrame.kind`).
   static let kind: UInt8 = 2

@@ -175,7 +175,7 @@ final class WebClient: @unchecked Sendable {
     write(WebSocketFrame(fin: true, opcode: .binary, data: frame)) { [self] in queue.didWrite(bytes: size) }
   }
 
-  /// Sends a packet of sound. It is dropped if there is no room, since it would come too late.
+  /// Sends an audio packet. It is dropped if there is no room, since it would come too late.
   func send(audio: ByteBuffer) {
     guard !isClosing, channel.isWritable else { return }
     write(WebSocketFrame(fin: true, opcode: .binary, data: audio)) {}

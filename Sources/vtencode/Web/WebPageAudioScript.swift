@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebPage {
-  /// The part of the page's script that plays the sound beside WebCodecs' pictures. Browsers begin
-  /// no sound before a click, so there is a button, which appears with the first packet.
+  /// The part of the page's script that plays the audio beside WebCodecs' pictures. Browsers begin
+  /// no audio before a click, so there is a button, which appears with the first packet.
   static let audioScript = #"""
 
     const sound = {context: null, decoder: null, end: 0};

@@ -108,10 +108,10 @@ final class WebPeers: @unchecked Sendable {
     for peer in all { peer.show(frame) }
   }
 
-  /// Lets browsers that come from now on have sound.
+  /// Lets browsers that come from now on have audio.
   func expectAudio() { lock.withLock { hasAudio = true } }
 
-  /// Sends a packet of sound to all browsers.
+  /// Sends an audio packet to all browsers.
   /// - Parameters:
   ///   - packet: the packet.
   ///   - captured: when it was taken, by `SessionTime`.

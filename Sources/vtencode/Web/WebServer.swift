@@ -88,10 +88,10 @@ final class WebServer: @unchecked Sendable {
 
   // MARK: - From the session's thread
 
-  /// Lets browsers that come from now on have sound by WebRTC.
+  /// Lets browsers that come from now on have audio by WebRTC.
   func expectAudio() { peers.expectAudio() }
 
-  /// Sends a packet of sound to all browsers.
+  /// Sends an audio packet to all browsers.
   func show(_ packet: AudioReceiver.Packet, captured: Double) {
     peers.show(packet, captured: captured)
     channel.eventLoop.execute { [self] in clients.send(WebAudio(packet: packet)) }

@@ -79,7 +79,7 @@ import TestSupport
     storage.map { Unmanaged<Record>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// A movie with sound, and its samples.
+  /// A movie with audio, and its samples.
   private static func audio() throws -> (path: String, samples: [Float]) {
     let path = try Fixture.make(
       "tap.mov",

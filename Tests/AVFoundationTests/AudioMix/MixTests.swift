@@ -3,11 +3,11 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Mixing of sound and composing of pictures, against a recomputation of every sample and pixel.
+/// Mixing of audio and composing of pictures, against a recomputation of every sample and pixel.
 @Suite struct MixTests {
   private static func frames(_ count: Int64) -> CMTime { CMTime(value: count, timescale: 44100) }
 
-  /// A movie with two tracks of sound, and their samples as ffmpeg decodes them.
+  /// A movie with two audio tracks, and their samples as ffmpeg decodes them.
   private static func audioTracks() throws -> (path: String, samples: [[Int16]]) {
     let path = try Fixture.make(
       "two.mov",

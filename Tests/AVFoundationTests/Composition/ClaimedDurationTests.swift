@@ -123,7 +123,7 @@ import Testing
     #expect(isWhole && count == 101 * Self.rate)
   }
 
-  /// The same where sound is played at another speed.
+  /// The same where audio is played at another speed.
   @Test(arguments: [0.5, 2.0]) func scaledAudioEnds(factor: Double) throws {
     for claim in [4_000_000_000_000_000_000, 800_000_000_000_000] {
       let asset = try movie(claiming: claim)
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  /// Sound that begins days after the pictures: a minute of silence, and then the sound at its
+  /// Audio that begins days after the pictures: a minute of silence, and then the audio at its
   /// time.
   @Test func lateAudioIsNotWaitedFor() throws {
     let path = try Fixture.make(

@@ -37,7 +37,7 @@ import Testing
       : AVAssetReaderTrackOutput(track: try #require(tracks.first), outputSettings: Self.settings)
   }
 
-  /// Where an asset's sound begins and ends, in frames, how many there are, and whether each is
+  /// Where an asset's audio begins and ends, in frames, how many there are, and whether each is
   /// where the one before ends.
   private func frames(_ asset: AVAsset, mixed: Bool = false) throws -> (
     count: Int64, end: Int64, isWhole: Bool

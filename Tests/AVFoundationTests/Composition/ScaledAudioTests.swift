@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Sound that a composition plays faster or slower.
+/// Audio that a composition plays faster or slower.
 @Suite struct ScaledAudioTests {
   private static let rate = 48_000
   private static func frames(_ count: Int) -> CMTime {
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// 48,000 frames of a file, from 12,000 on, in as many as asked for, between 4,800 frames of
-  /// silence and of sound.
+  /// silence and of audio.
   private static func composition(_ path: String, scaledTo count: Int) throws -> AVMutableComposition {
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let audio = try #require(asset.tracks(withMediaType: .audio).first)
@@ -147,7 +147,7 @@ import Testing
     #expect(try !AVAssetReader(asset: composition).canAdd(output))
   }
 
-  /// What sounds at a time of the source sounds at the place that the time is mapped to.
+  /// The audio of each source time is heard at the time that it is mapped to.
   @Test(arguments: [30_000, 72_000, 100_000])
   func audioIsAtThePlaceItsTimeIsMappedTo(_ count: Int) throws {
     let samples = try Self.read(Self.composition(Self.beats(), scaledTo: count))[0]

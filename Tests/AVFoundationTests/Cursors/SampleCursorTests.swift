@@ -47,7 +47,7 @@ import Testing
       isKey: sync.sampleIsFullSync.boolValue, isDisposable: sync.sampleIsDroppable.boolValue)
   }
 
-  /// H.264 with pictures that refer to later ones, key frames every 12, beside sound, in chunks of
+  /// H.264 with pictures that refer to later ones, key frames every 12, beside audio, in chunks of
   /// a quarter of a second.
   private func movie(_ name: String = "cursors.mp4", seconds: Int = 4, _ more: [String] = []) throws -> String
   {
@@ -78,7 +78,7 @@ import Testing
       repeat {
         found.append(packet(at: cursor, track.naturalTimeScale))
       } while cursor.stepInDecodeOrder(byCount: 1) == 1
-      // What ffmpeg says of the last packet of sound is its own guess.
+      // What ffmpeg says of the last audio packet is its own guess.
       found[found.count - 1].duration = listed[listed.count - 1].duration
       #expect(found == listed)
       let last = try #require(track.makeSampleCursorAtLastSampleInDecodeOrder())

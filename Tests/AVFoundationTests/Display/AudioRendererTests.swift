@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Sound: which sample is heard when.
+/// Audio: which sample is heard when.
 @Suite(.serialized) struct AudioRendererTests {
   /// Linear PCM whose value tells which frame it is, as `value` says.
   static func sample(
@@ -125,7 +125,7 @@ import TestSupport
     #expect(renderer.isReadyForMoreMediaData && synchronizer.currentTime().seconds > 0.8)
   }
 
-  /// Devices whose clock is not the host's: sound stays with the time line, and does not jump.
+  /// Devices whose clock is not the host's: audio stays with the time line, and does not jump.
   @Test(arguments: [1.0, 1.0001, 0.95, 1.05]) func aDevicesPaceIsFollowed(pace: Double) async throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let renderer = AVSampleBufferAudioRenderer()
@@ -209,7 +209,7 @@ import TestSupport
     #expect(renderer.status == .unknown && renderer.error == nil)
   }
 
-  /// Sound that is to be heard later is exchanged.
+  /// Audio that is to be heard later is exchanged.
   @Test func audioBehindATimeIsForgotten() throws {
     let renderer = AVSampleBufferAudioRenderer()
     for second in 0..<4 {
@@ -227,7 +227,7 @@ import TestSupport
     #expect(answers.all == [true, true, false])
   }
 
-  /// A time line at the end of what a number counts, and sound from before its beginning.
+  /// A time line at the end of what a number counts, and audio from before its beginning.
   @Test func thereIsRoomAfterASeekToTheEndOfTime() throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let renderer = AVSampleBufferAudioRenderer()

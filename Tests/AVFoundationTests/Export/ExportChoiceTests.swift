@@ -300,7 +300,7 @@ import Testing
     mutable.select(group.options.first { $0.extendedLanguageTag == "eng" }, in: group)
     #expect(mutable.selectedMediaOption(in: group)?.extendedLanguageTag == "eng")
     #expect(!mutable.mediaSelectionCriteriaCanBeAppliedAutomatically(to: group))
-    // Sound must be played.
+    // Audio must be played.
     mutable.select(nil, in: group)
     #expect(mutable.selectedMediaOption(in: group)?.extendedLanguageTag == "eng")
     #expect(preferred.selectedMediaOption(in: group)?.extendedLanguageTag == "deu")

@@ -89,7 +89,7 @@ import Testing
         Probe.properties(scratch.file(name), stream: stream, "stream=duration")["duration"] ?? "")
       #expect(abs((found ?? 0) - seconds) < 0.05, "\(stream) \(found ?? 0) of \(seconds)")
     }
-    // All of it sounds: a tone without gaps.
+    // The whole track is audible: a tone without gaps.
     let audio = try Self.samples(AVURLAsset(url: scratch.url(name)))
     let quiet = stride(from: 2048, to: audio.count - 4096, by: 512).filter { start in
       audio[start..<start + 512].allSatisfy { abs(Int($0)) < 500 }
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  /// The sound that is copied counts.
+  /// The audio that is copied counts.
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) func limitsOfTheFilesLengthAreKept()
     async throws
   {

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// The keys of sound settings beside the bit rate, by what they do to the file.
+/// The keys of audio settings beside the bit rate, by what they do to the file.
 @Suite struct AudioSettingsTests {
   private static var base: [String: Any] { [AVFormatIDKey: kAudioFormatMPEG4AAC] }
 
@@ -24,7 +24,7 @@ import Testing
       ])
   }
 
-  /// The sound written with some settings.
+  /// The audio written with some settings.
   private static func write(_ settings: [String: Any], from path: String) async throws -> String {
     let name = "\(UUID().uuidString).mov"
     let scratch = Scratch()

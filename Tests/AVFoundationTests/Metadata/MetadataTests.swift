@@ -56,7 +56,7 @@ import TestSupport
     ]
   }
 
-  /// A movie with some metadata, its sound stored.
+  /// A movie with some metadata, its audio stored.
   static func write(
     _ metadata: [AVMetadataItem], to url: URL, type: AVFileType = .mov, track: [AVMetadataItem] = [],
     configure: (AVAssetWriter) -> Void = { _ in }

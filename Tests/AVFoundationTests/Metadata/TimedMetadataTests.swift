@@ -168,7 +168,7 @@ import Testing
     #expect(try await code([groups[2], groups[0]], "b.mov") == .invalidSourceMedia)
     #expect(
       try await code([AVTimedMetadataGroup(items: [], timeRange: .invalid)], "c.mov") == .invalidSourceMedia)
-    // A file of sound, and one for phones, have no such tracks.
+    // A file of audio, and one for phones, have no such tracks.
     for type in [AVFileType.m4a, .mobile3GPP] {
       let writer = try AVAssetWriter(outputURL: scratch.url("d"), fileType: type)
       #expect(!writer.availableMediaTypes.contains(.metadata))

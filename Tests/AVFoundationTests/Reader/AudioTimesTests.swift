@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Decoded sound follows the time stamps.
+/// Decoded audio follows the time stamps.
 @Suite struct AudioTimesTests {
   private func samples(_ path: String, _ settings: [String: Any] = [:]) throws -> [CMSampleBuffer] {
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
@@ -76,7 +76,7 @@ import Testing
     return Data(bytes + audio)
   }
 
-  /// What an output gives of sound that is damaged.
+  /// What an output gives of audio that is damaged.
   private func untilFailure(_ asset: AVAsset, mixed: Bool) throws -> [CMSampleBuffer] {
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let settings: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMBitDepthKey: 16]

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Sound of many channels: each comes as it was recorded, whatever its channels are called.
+/// Audio of many channels: each comes as it was recorded, whatever its channels are called.
 @Suite struct ChannelTests {
   private static var float: [String: Any] {
     [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVLinearPCMBitDepthKey: 32]
@@ -115,7 +115,7 @@ import Testing
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     let found = try Self.values(AVURLAsset(url: scratch.url("a.mov")))
     #expect(found.count == 48_000 * channels)
-    // The encoder is louder where sound begins and ends.
+    // The encoder is louder where audio begins and ends.
     let settled = found.dropFirst(19_200 * channels).dropLast(9600 * channels)
     for channel in 0..<channels {
       let peak = stride(from: settled.startIndex + channel, to: settled.endIndex, by: channels)

@@ -60,7 +60,7 @@ import Testing
     #expect(found == theirs)
     let times = samples.map { $0.presentationTimeStamp.seconds * 25 }
     let start = try #require(times.first)
-    // The sound may begin a little before the pictures.
+    // The audio may begin a little before the pictures.
     #expect(start >= 0 && start < (test.hasAudio ? 1.5 : 0.01))
     for (index, time) in times.enumerated() {
       #expect(abs(time - start - Double(index)) < 0.06, "frame \(index)")

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Tracks end where their movie's edit lists say, and so does their sound, whose packets go on
+/// Tracks end where their movie's edit lists say, and so does their audio, whose packets go on
 /// beyond.
 @Suite struct TrackEndTests {
   private static let rate = 44_100
@@ -67,7 +67,7 @@ import Testing
   private static func plain() throws -> String { try Fixture.make("end-plain.m4a", tone + ["aac"]) }
   private static func pcm() throws -> String { try Fixture.make("end-pcm.mov", tone + ["pcm_s16le"]) }
 
-  /// Where sound begins and how many frames there are, in one piece.
+  /// Where audio begins and how many frames there are, in one piece.
   private func frames(
     _ asset: AVAsset, rate: Int = rate, range: CMTimeRange? = nil
   ) throws -> (start: Int64, count: Int64) {
@@ -175,7 +175,7 @@ import Testing
     #expect(last.presentationTimeStamp + last.duration == asset.duration)
   }
 
-  /// Lists that say nothing of an end, or something impossible: no sound is lost that was read
+  /// Lists that say nothing of an end, or something impossible: no audio is lost that was read
   /// without them.
   @Test(arguments: [
     ([Edit(length: 1000, place: -7)], false), ([Edit(length: 0xFFFF_FFFF, place: 1024)], false),

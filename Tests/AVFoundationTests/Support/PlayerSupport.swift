@@ -36,7 +36,7 @@ final class PulledSink: OVTAudioSink, @unchecked Sendable {
 
   func stop() { lock.withLock { source = nil } }
 
-  /// Asks for so many samples that are heard at a time; nil until sound has begun.
+  /// Asks for so many samples that are heard at a time; nil until audio has begun.
   var pull: ((_ count: Int, _ hostTime: CMTime) -> [Float])? {
     lock.withLock { source }.map { source in
       { count, time in
@@ -48,7 +48,7 @@ final class PulledSink: OVTAudioSink, @unchecked Sendable {
   }
 }
 
-/// A sound device of a test's: asks for 10 ms of sound every 10 ms, and keeps what it gets.
+/// An audio device of a test's: asks for 10 ms of audio every 10 ms, and keeps what it gets.
 final class TestSink: OVTAudioSink, @unchecked Sendable {
   struct Piece: Sendable {
     let hostTime: CMTime

@@ -232,7 +232,7 @@ import TestSupport
     writer.cancelWriting()
   }
 
-  /// A real-time video input, and sound that is stored as it comes, without a hint, appended when
+  /// A real-time video input, and audio that is stored as it comes, without a hint, appended when
   /// all of the video has been: what the pictures are stays in order, and everything gets into the
   /// file.
   @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: [false, true])

@@ -6,7 +6,7 @@ import TestSupport
 
 /// Groups, associations and places of the tracks that a writer makes.
 @Suite struct TrackLayoutTests {
-  /// Two tracks of the same sound and one of pictures, as the closure sets them up.
+  /// Two tracks of the same audio and one of pictures, as the closure sets them up.
   private static func write(
     to url: URL, _ configure: (AVAssetWriter, [AVAssetWriterInput]) -> Void
   ) async throws {
@@ -90,7 +90,7 @@ import TestSupport
     #expect(first.max() ?? .max < video.min() ?? 0)
     #expect(try Tool.decodingErrors(path).isEmpty)
 
-    // A second of pictures lies together: between them there is no sound.
+    // A second of pictures lies together: between them there is no audio.
     try await Self.write(to: scratch.url("chunks.mov")) { _, inputs in
       inputs[0].preferredMediaChunkDuration = CMTime(value: 1, timescale: 1)
     }

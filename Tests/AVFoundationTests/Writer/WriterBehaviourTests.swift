@@ -110,7 +110,7 @@ import TestSupport
 
   // MARK: - A track that says nothing
 
-  /// A hint that the sound has more channels than there can be, and none that comes.
+  /// A hint that the audio has more channels than there can be, and none that comes.
   @Test func aHintAtAudioOfTooManyChannelsDoesNotTrap() async throws {
     let basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,

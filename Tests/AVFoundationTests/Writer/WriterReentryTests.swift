@@ -50,7 +50,7 @@ import TestSupport
     return (try? WriterBehaviourTests.silence(at: time, frames: 48000)).map { input.append($0) } ?? false
   }
 
-  /// The writer asks a sound encoder for its format under locks that the encoder's output waits
+  /// The writer asks an audio encoder for its format under locks that the encoder's output waits
   /// for: it must not be kept waiting for it.
   @Test func audioComesOutUnderNoLock() throws {
     let encoders = Mutex<[AudioInputEncoder]>([])
@@ -115,7 +115,7 @@ import TestSupport
     #expect((375...378).contains(samples.count), "\(samples.count)")
   }
 
-  /// On the thread that brings the sound, while the encoder's has pictures for the file.
+  /// On the thread that brings the audio, while the encoder's has pictures for the file.
   @Test func aDelegateMayAppendPictures() async throws {
     let scratch = Scratch()
     let video = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
@@ -155,7 +155,7 @@ import TestSupport
     #expect(try Tool.decodingErrors(scratch.file("joined.mp4")) == "")
   }
 
-  /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the sound,
+  /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the audio,
   /// and asks what it is.
   @Test func storedPicturesFarAheadWaitForAudio() async throws {
     let scratch = Scratch()

@@ -3,7 +3,7 @@ import CoreMedia
 import Foundation
 import Testing
 
-/// Sound between sample buffers and lists of buffers, and packets that are described one by one.
+/// Audio between sample buffers and lists of buffers, and packets that are described one by one.
 @Suite struct AudioListTests {
   private func pcm(channels: UInt32, interleaved: Bool = true) throws -> CMFormatDescription {
     let flags = kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked

@@ -63,7 +63,7 @@ import Testing
     #expect(bytes.withUnsafeBytes { pcm.floats($0) } == Self.values.map { Float($0) })
   }
 
-  /// Through the encoder, as a writer's sound goes.
+  /// Through the encoder, as a writer's audio goes.
   @Test(arguments: layouts) func audioIsEncoded(layout: Layout) throws {
     var request = AudioEncoder.Request()
     request.pcm = (16, false, false)

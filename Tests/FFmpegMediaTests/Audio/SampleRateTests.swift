@@ -5,7 +5,7 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Sound at rates that no sound has, or that change from one frame to the next: a file of a few
+/// Audio at rates that no audio has, or that change from one frame to the next: a file of a few
 /// bytes must not become minutes at once, nor a filter of gigabytes.
 @Suite struct SampleRateTests {
   // MARK: - FLAC, whose frames say their rate themselves (RFC 9639)
@@ -88,7 +88,7 @@ import Testing
     #expect(chunks.reduce(0, +) >= 2 * 65_535 && chunks.reduce(0, +) < 4 * 65_535)
   }
 
-  /// A filter for each frame would take a thousand times as long as the sound.
+  /// A filter for each frame would take a thousand times as long as the audio.
   @Test func ratesThatAlternateAreDamaged() throws {
     let frames = (0..<128).map { $0 % 2 == 0 ? 48_000 : 44_100 }
     let (_, lost) = try Self.decode(Self.flac(48_000, frames: frames, channels: 1), "flac", to: 48_000)
@@ -106,7 +106,7 @@ import Testing
     #expect(error?.kind == .unsupportedFormat)
   }
 
-  /// What needs no conversion, and slow and fast sound that there is.
+  /// What needs no conversion, and slow and fast audio that there is.
   @Test(arguments: [(100, 100), (2000, 48_000), (4000, 8000), (352_800, 44_100), (2_822_400, 48_000)])
   func otherRatesAreRead(from: Int, to: Int) throws {
     let (chunks, _) = try Self.decode(Self.wav(from, samples: 30_000), "wav", to: to)

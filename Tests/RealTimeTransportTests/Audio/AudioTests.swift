@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// Packets of sound between a sender and a receiver, over a line that loses and delays.
+/// Packets of audio between a sender and a receiver, over a line that loses and delays.
 @Suite struct AudioTests {
   private static func sender(_ change: (inout AudioSender.Configuration) -> Void = { _ in }) -> AudioSender {
     var configuration = AudioSender.Configuration(source: 7, payloadType: 99)
@@ -159,7 +159,7 @@ import Testing
       sender.poll(at: time)
       try receiver.poll(at: time) { _ in true }
       for (index, bytes) in sender.takeOutgoing().enumerated() {
-        // Every fifteenth packet of sound is lost.
+        // Every fifteenth audio packet is lost.
         let packet = RTPPacket(bytes)
         let isLost = packet?.payloadType == RTPPayloadType.audio && number % 15 == 7 && index == 0
         if !isLost { transit.append((time + 0.02, bytes, true)) }

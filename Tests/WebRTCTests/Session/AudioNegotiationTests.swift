@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebRTC
 
-/// Offers and answers with sound beside the pictures.
+/// Offers and answers with audio beside the pictures.
 @Suite struct AudioNegotiationTests {
   private static func base(_ setup: PeerDescription.Setup = .either) throws -> PeerDescription {
     PeerDescription(
@@ -67,7 +67,7 @@ import Testing
     for (index, change) in changes.enumerated() {
       #expect(AudioNegotiation.accept(try Self.answer(change), sending: offer) == nil, "\(index)")
     }
-    // An offer without sound is accepted as before, and an answer with sound that nobody offered is
+    // An offer without audio is accepted as before, and an answer with audio that nobody offered is
     // not.
     var silent = offer
     silent.media.removeLast()

@@ -5,7 +5,7 @@ import Testing
 @testable import RealTimeTransport
 @testable import vtencode
 
-/// How pieces of sound are joined, and placed beside the pictures.
+/// How pieces of audio are joined, and placed beside the pictures.
 @Suite struct AudioPieceTests {
   /// Frames of one channel, each with the value of its place.
   private static func ramp(_ range: Range<Int>) -> Data {
@@ -72,7 +72,7 @@ import Testing
     #expect(audio.take(nil, at: 10) { _ in nil }.isEmpty)
     var anchor = ReceivedAudio.Anchor(time: 0.5, decoded: 10, captured: nil)
     #expect(audio.take(anchor, at: 10.5) { _ in nil }.isEmpty)
-    // The picture at 0.5 s was taken at 100 s, the sound from 100.2 s on.
+    // The picture at 0.5 s was taken at 100 s, the audio from 100.2 s on.
     anchor.captured = 100 << 32
     let pieces = audio.take(anchor, at: 10.5) { stamp in
       let ticks = Double(Int32(bitPattern: stamp)) / 48_000 + 100.2

@@ -8,11 +8,11 @@ import WebRTC
 
 @testable import vtencode
 
-/// Whether sound and pictures that were sent by WebRTC are received at the same times: of a movie
-/// that flashes and beeps at once. Between the ends is a line on a virtual clock that delays sound
+/// Whether audio and pictures that were sent by WebRTC are received at the same times: of a movie
+/// that flashes and beeps at once. Between the ends is a line on a virtual clock that delays audio
 /// and pictures by different times, and loses packets.
 @Suite struct AudioTimingTests {
-  /// A movie whose picture is white, and whose sound is a tone, in the first 100 ms of each second.
+  /// A movie whose picture is white, and whose audio is a tone, in the first 100 ms of each second.
   private static func movie(
     _ folder: Folder, seconds: Double, audioOffset: Double = 0, audioSeconds: Double? = nil
   ) throws -> String {
@@ -30,7 +30,7 @@ import WebRTC
     return path
   }
 
-  /// The times at which the pictures become white, and the sound begins after silence.
+  /// The times at which the pictures become white, and the audio begins after silence.
   private static func onsets(_ path: String) async throws -> (flashes: [Double], beeps: [Double]) {
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let video = try #require(try await asset.loadTracks(withMediaType: .video).first)
@@ -75,8 +75,8 @@ import WebRTC
   }
 
   /// Sends the movie, and receives it into another.
-  /// - Parameter lag: how much later sound is read and sent than it is due, in seconds. With
-  ///   `--loop` it is needed, as the sound of a repetition waits for its first picture, which is
+  /// - Parameter lag: how much later audio is read and sent than it is due, in seconds. With
+  ///   `--loop` it is needed, as the audio of a repetition waits for its first picture, which is
   ///   read here by the same thread.
   private static func send(
     _ path: String, to out: String, loss: Double, options: [String] = [], lag: Double = 0
@@ -214,7 +214,7 @@ import WebRTC
   }
 
   /// A movie of 1.8 s that begins again: its flashes are 1 s and 0.8 s apart by turns, so that
-  /// sound of another repetition would be found. Its sound is as long as the pictures, or longer.
+  /// audio of another repetition would be found. Its audio is as long as the pictures, or longer.
   @Test(arguments: [1.8, 2.6]) func repetitionsStayTogether(audioSeconds: Double) async throws {
     let folder = try Folder()
     let out = folder.path("received.mov")
@@ -226,13 +226,13 @@ import WebRTC
     for (distance, expected) in zip(distances, [1, 0.8, 1, 0.8]) {
       #expect(abs(distance - expected) < 0.001, "\(flashes)")
     }
-    // What sound goes on after the pictures' end is not heard in the next repetition.
+    // What audio goes on after the pictures' end is not heard in the next repetition.
     for beep in beeps where beep < 4 {
       #expect(flashes.contains { abs($0 - beep) < 0.02 }, "\(flashes) \(beeps)")
     }
   }
 
-  /// Sound that reads ahead waits for the next repetition's first picture on its own thread: the
+  /// Audio that reads ahead waits for the next repetition's first picture on its own thread: the
   /// pictures never wait for it, and the end of the session ends its waiting.
   @Test func audioAheadOfThePicturesWaits() async throws {
     let folder = try Folder()
@@ -261,9 +261,9 @@ import WebRTC
   }
 }
 
-/// Reads sound on a thread of its own, and tells how far it has come.
+/// Reads audio on a thread of its own, and tells how far it has come.
 private final class HeardAudio: @unchecked Sendable {
-  // Sendable: `condition` guards the mutable state; one thread alone reads the sound.
+  // Sendable: `condition` guards the mutable state; one thread alone reads the audio.
   private let audio: any CallAudio
   private let condition = NSCondition()
   private var end = 0.0

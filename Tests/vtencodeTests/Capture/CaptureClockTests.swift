@@ -6,7 +6,7 @@ import Testing
 
 @testable import vtencode
 
-/// How the sound of a device is placed by the times that it reports.
+/// How the audio of a device is placed by the times that it reports.
 @Suite struct CaptureClockTests {
   private static let piece = 960
 
@@ -74,7 +74,7 @@ import Testing
   }
 }
 
-/// Sound of an input that a test makes.
+/// Audio of an input that a test makes.
 @Suite struct CapturedAudioTests {
   /// Pieces at given times, and then the end or an error.
   private final class Pieces: AudioInput {

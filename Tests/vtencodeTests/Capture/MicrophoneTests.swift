@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import vtencode
 
-/// Recording from ALSA, without sound hardware: its plugins read a file in place of a device.
+/// Recording from ALSA, without audio hardware: its plugins read a file in place of a device.
 @Suite(.serialized) struct MicrophoneTests {
   /// A folder with a tone of 1000 Hz as the device `alsa:tone`, and nothing else.
   private static func device() throws -> Folder {
@@ -41,7 +41,7 @@ import TestSupport
       "env", environment(folder) + [CommandLine.vtencode] + arguments, in: folder.url, signal: signal)
   }
 
-  /// The sound of a movie at 48 kHz, mixed to one channel, by ffmpeg.
+  /// The audio of a movie at 48 kHz, mixed to one channel, by ffmpeg.
   private static func audio(_ name: String, in folder: Folder) throws -> [Float] {
     let decoded = try CommandLine.shell(
       "ffmpeg -nostdin -v error -i \(name) -vn -ac 1 -ar 48000 -f f32le -", in: folder)

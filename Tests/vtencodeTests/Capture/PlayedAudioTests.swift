@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import vtencode
 
-/// Received sound beside a window, and on a page with WebCodecs.
+/// Received audio beside a window, and on a page with WebCodecs.
 @Suite(.serialized) struct PlayedAudioTests {
   #if Display
     @Test("Received sound is played beside the window")
@@ -78,7 +78,7 @@ import TestSupport
   }
 }
 
-/// What a device is given of received sound.
+/// What a device is given of received audio.
 @Suite struct SpeakerBufferTests {
   private static func filled(_ buffer: SpeakerBuffer, _ frames: Int) -> [Float] {
     var out = [Float](repeating: -1, count: 2 * frames)

@@ -54,7 +54,7 @@ import Testing
       ])
     let playlist = try Self.media(folder, "talk-180p.m3u8")
     #expect(playlist.kind == "VOD" && playlist.targetDuration == 4)
-    // The sound lasts a little longer than the pictures.
+    // The audio lasts a little longer than the pictures.
     #expect(playlist.segments.map { ($0.seconds * 10).rounded() / 10 } == [4, 4, 2])
     #expect(playlist.lines.contains("#EXT-X-INDEPENDENT-SEGMENTS"))
     let probe = Probe(folder.path("talk.m3u8"))

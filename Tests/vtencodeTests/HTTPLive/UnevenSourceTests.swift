@@ -4,7 +4,7 @@ import Testing
 
 @testable import vtencode
 
-/// Segments of movies whose pictures pause, and whose sound begins late or lasts longer.
+/// Segments of movies whose pictures pause, and whose audio begins late or lasts longer.
 @Suite struct UnevenSourceTests {
   private static func make(_ arguments: String, in folder: Folder) throws {
     let made = try CommandLine.shell("ffmpeg -nostdin -v error \(arguments) in.mp4", in: folder)
@@ -76,7 +76,7 @@ import Testing
     }
     let (picture, audio) = (try first("v"), try first("a"))
     #expect(picture.count == 2 && picture[1] == 0, "\(picture)")
-    // The pictures are reordered; the first sound is heard at most one packet after the first one
+    // The pictures are reordered; the first audio is heard at most one packet after the first one
     // that is decoded.
     #expect(audio.count == 2 && audio[0] >= 0 && audio[0] < 1024.0 / 44_100, "\(audio)")
   }

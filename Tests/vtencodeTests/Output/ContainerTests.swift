@@ -5,7 +5,7 @@ import Testing
 @testable import vtencode
 
 /// Matroska, transport streams, FLV and MP4 in fragments hold what movies hold: all pictures, the
-/// sound, and their times.
+/// audio, and their times.
 @Suite struct ContainerTests {
   /// Three seconds of pictures and a tone.
   private static func makeMovie(in folder: Folder, audio: [String] = ["-c:a", "aac"]) throws {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The pictures are 40 ms apart, and the sound begins and ends with them.
+  /// The pictures are 40 ms apart, and the audio begins and ends with them.
   /// - Parameter lead: by how many seconds a track may run ahead of the other in the file.
   private func expectTimes(_ path: String, lead: Double = 0.75) throws {
     let probe = Probe(path)
@@ -111,7 +111,7 @@ import Testing
     #expect(written.tag("title") == "A Title" && written.tag("artist") == "Somebody")
     #expect(written.tag("comment") == "Words")
     // The times count from the first picture's decoding, as those of the pictures; libavformat
-    // moves the pictures, but no chapters, by the priming of the sound (1,024 samples).
+    // moves the pictures, but no chapters, by the priming of the audio (1,024 samples).
     let first = try #require(Probe(folder.path("out.mkv")).frames().first?.time)
     for (n, chapter) in written.chapters.enumerated() {
       #expect(abs((Double(chapter.start_time) ?? -1) - Double(n) - first) < 0.03, "\(chapter)")
@@ -164,7 +164,7 @@ import Testing
       "'\(CommandLine.vtencode)' streaming in.mkv --unpaced --out - --format \(format) | cat > out.bin",
       in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    // A fragment of MP4 has the pictures of two key frames' distance, and then the sound.
+    // A fragment of MP4 has the pictures of two key frames' distance, and then the audio.
     try expectTimes(folder.path("out.bin"), lead: format == "mp4" ? 3 : 0.75)
   }
 

@@ -85,7 +85,7 @@ import Testing
     let movie = try Data(contentsOf: URL(fileURLWithPath: folder.path("out.mp4")))
     let table = try #require(movie.range(of: Data("stsd".utf8), in: movie.startIndex..<movie.endIndex))
     #expect(movie[table.upperBound..<(table.upperBound + 8)].elementsEqual([0, 0, 0, 0, 0, 0, 0, 1]))
-    // The sound is the source's, packet by packet.
+    // The audio is the source's, packet by packet.
     let audioTracks = try ["in.mp4", "out.mp4"].map { name in
       try CommandLine.run(
         "ffmpeg", ["-v", "error", "-i", folder.path(name), "-map", "0:a", "-c", "copy", "-f", "md5", "-"]
@@ -482,7 +482,7 @@ import Testing
     #expect(run.status == 1 && run.complaints.contains("make the plan again"), "\(run.complaints)")
   }
 
-  /// The pictures may be handed over long before the sound is: a signal then leaves what had the
+  /// The pictures may be handed over long before the audio is: a signal then leaves what had the
   /// name.
   @Test func anInterruptWhileAudioIsWrittenKeepsTheOlderMovie() throws {
     let folder = try Folder()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import vtencode
 
-/// Changes of the picture and of the sound on the way to the encoder, beside ffmpeg's own filters.
+/// Changes of the picture and of the audio on the way to the encoder, beside ffmpeg's own filters.
 @Suite struct ChangeTests {
   /// A movie of a second with a test picture and a tone.
   private func makeMovie(_ name: String = "in.mp4", size: String = "192x128", in folder: Folder) throws {

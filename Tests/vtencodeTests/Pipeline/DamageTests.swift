@@ -77,7 +77,7 @@ import Testing
     #expect(try Probe(folder.path("out.264")).frameCount() > 10)
   }
 
-  /// Segments are joined with the sound, which may be damaged; of damaged pictures there are none.
+  /// Segments are joined with the audio, which may be damaged; of damaged pictures there are none.
   @Test func jobsTellOfDamage() throws {
     let folder = try Folder()
     let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
@@ -99,7 +99,7 @@ import Testing
     #expect(refused.status == 1 && refused.complaints.contains("leave --jobs out"), "\(refused.complaints)")
   }
 
-  /// Amplified sound is decoded, and goes on past damage.
+  /// Amplified audio is decoded, and goes on past damage.
   @Test func volumeGoesOnPastDamage() throws {
     let folder = try Folder()
     let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
@@ -128,7 +128,7 @@ import Testing
     #expect(abs(change + 6) < 0.7, "\(change)")
   }
 
-  /// Pictures that the decoder makes up in part; sound that is copied nobody decodes.
+  /// Pictures that the decoder makes up in part; audio that is copied nobody decodes.
   @Test func exportsTellOfDamage() throws {
     let folder = try Folder()
     let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])

@@ -156,7 +156,7 @@ import Testing
     try expectNoErrors(probe)
     let times = try probe.frames().compactMap(\.time)
     let steps = zip(times.dropFirst(), times).map { $0 - $1 }
-    // The sound of the first connection is a little longer than its pictures.
+    // The audio of the first connection is a little longer than its pictures.
     #expect(times.count == 120 && steps.allSatisfy { $0 > 0.03 && $0 < 0.2 }, "\(steps)")
   }
 

@@ -32,7 +32,7 @@ import Testing
         + "| grep -o 'PSNR y:[0-9.inf]*'", in: folder)
     let quality = Double(same.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     #expect(quality > 30, "\(same.text)")
-    // ffprobe's duration of the sound is that of the part, to a packet of AAC.
+    // ffprobe's duration of the audio is that of the part, to a packet of AAC.
     let audio = try CommandLine.shell(
       "ffprobe -v error -select_streams a -show_entries stream=duration -of csv=p=0 out.mp4", in: folder)
     let seconds = Double(audio.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0

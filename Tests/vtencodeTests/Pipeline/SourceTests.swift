@@ -195,7 +195,7 @@ import Testing
       video.color_transfer == "bt709" && video.color_primaries == "bt709" && video.color_space == "bt709")
   }
 
-  // MARK: Sound
+  // MARK: Audio
 
   @Test func audioThatMP4CannotPlayIsEncoded() throws {
     let folder = try Folder()

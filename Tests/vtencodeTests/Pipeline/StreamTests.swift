@@ -119,7 +119,7 @@ import Testing
     let count = try probe.frameCount()
     #expect(count > 10 && count < 200, "\(count)")
     try expectNoErrors(probe)
-    // Sound does not outlast the picture by more than a packet.
+    // Audio does not outlast the picture by more than a packet.
     let end = try #require(try probe.frames().last?.time)
     let audio = try CommandLine.run(
       "ffprobe",

@@ -36,7 +36,7 @@
       for screen in [["--terminal"], ["--no-bar"]] {
         let broken = try play([folder.path("short.png"), "--muted"] + screen)
         #expect(broken.status == 1 && broken.complaints.contains("no picture"), "\(broken.complaints)")
-        // One that can be, and sound, which has none.
+        // One that can be, and audio, which has none.
         for name in ["whole.png", "sound.wav"] {
           let run = try play([folder.path(name)] + screen)
           #expect(run.status == 0, "\(name): \(run.complaints)")

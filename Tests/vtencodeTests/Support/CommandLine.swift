@@ -231,7 +231,7 @@ struct Probe {
   /// Frames that ffmpeg decodes, in the order in which they are shown.
   func frameCount() throws -> Int { Int(try video().nb_read_frames ?? "") ?? -1 }
 
-  /// What ffmpeg complains about when it decodes everything; empty for a sound file.
+  /// What ffmpeg complains about when it decodes everything; empty for an audio file.
   func errors() throws -> String {
     let finished = try CommandLine.run(
       "ffmpeg", ["-nostdin", "-v", "error", "-xerror", "-i", path, "-f", "null", "-"])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorder's way of sound: captured PCM becomes AAC, as streaming libraries do it, and a file is
+// A recorder's way of audio: captured PCM becomes AAC, as streaming libraries do it, and a file is
 // made and read again. Every import line is one of macOS, and the umbrella product brings them all.
 import AVFAudio
 import AVFoundation

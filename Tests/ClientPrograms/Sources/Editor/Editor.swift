@@ -4,7 +4,7 @@ import CoreMedia
 import CoreVideo
 import Foundation
 
-// An editor: `Editor MOVIE FOLDER` cuts a movie, fades sound, draws with a compositor of its own,
+// An editor: `Editor MOVIE FOLDER` cuts a movie, fades audio, draws with a compositor of its own,
 // writes metadata and alternatives, and reads all of it back.
 
 struct Failure: Error { let text: String }
@@ -252,7 +252,7 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     composition.removeTimeRange(CMTimeRange(start: seconds(3), duration: seconds(0.5)))
     try require(composition.duration == seconds(3), "\(composition.duration.seconds)")
 
-    // Sound that fades out in the first second.
+    // Audio that fades out in the first second.
     let parameters = AVMutableAudioMixInputParameters(track: audio)
     parameters.setVolumeRamp(
       fromStartVolume: 1, toEndVolume: 0, timeRange: CMTimeRange(start: .zero, duration: seconds(1)))

@@ -136,7 +136,7 @@ func formatDescriptions() throws {
   let described = try CMVideoFormatDescription(imageBuffer: pixelBuffer!)
   check(described.extensions[.yCbCrMatrix]?.propertyListRepresentation as? String == "ITU_R_601_4")
 
-  // Sound.
+  // Audio.
   var asbd = AudioStreamBasicDescription(
     mSampleRate: 44_100, mFormatID: kAudioFormatLinearPCM,
     mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 4,

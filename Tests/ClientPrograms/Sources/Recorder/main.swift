@@ -104,7 +104,7 @@ final class Recorder: @unchecked Sendable {
     counts.withLock { $0.frames += 1 }
   }
 
-  /// 1600 frames of sound, each channel in a buffer of its own.
+  /// 1600 frames of audio, each channel in a buffer of its own.
   private func append(audioOf index: Int) throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
