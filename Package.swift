@@ -373,7 +373,7 @@ let package = Package(
     .trait(name: "HEVC", description: "HEVC Main and Main 10 through the package's own encoder."),
     .trait(name: "X264", description: "H.264 through libx264 (GPL), for sessions that name it."),
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
-    .trait(name: "Display", description: "Windows and sound through SDL 2, whose headers it builds with."),
+    .trait(name: "Display", description: "Windows and audio through SDL 2, whose headers it builds with."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -126,7 +126,7 @@ open class AVAudioConverter: NSObject {
     guard inputFormat.isPCM, outputFormat.isPCM, inputFormat.sampleRate == outputFormat.sampleRate else {
       throw AudioError.make(
         kAudioConverterErr_OperationNotSupported,
-        "Compressed sound and other sample rates need convert(to:error:withInputFrom:).")
+        "Compressed audio and other sample rates need convert(to:error:withInputFrom:).")
     }
     try check(inputBuffer, inputFormat)
     try check(outputBuffer, outputFormat)
@@ -159,7 +159,7 @@ open class AVAudioConverter: NSObject {
       try check(outputBuffer, outputFormat)
       empty(outputBuffer)
       guard hasRoom(outputBuffer) else {
-        throw AudioError.make(kAudioConverterErr_InvalidOutputSize, "The output has no room for any sound.")
+        throw AudioError.make(kAudioConverterErr_InvalidOutputSize, "The output has no room for any audio.")
       }
       let conversion = try current()
       hasBegun = true

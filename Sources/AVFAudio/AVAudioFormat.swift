@@ -197,7 +197,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
   open var streamDescription: UnsafePointer<AudioStreamBasicDescription> {
     if let shared = SharedDescriptions.pointer(to: basic) { return shared }
     guard let pointer = CMAudioFormatDescriptionGetStreamBasicDescription(description_) else {
-      preconditionFailure("A description of sound has this")
+      preconditionFailure("An audio format description has this")
     }
     return pointer
   }

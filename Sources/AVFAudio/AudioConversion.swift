@@ -154,7 +154,7 @@ final class DecodingConversion: AudioConversion {
       audioStreamBasicDescription: source.basic, magicCookie: cookie ?? source.magicCookie)
     let rate = source.basic.mSampleRate
     guard (1...384_000).contains(rate), (1...64).contains(source.channelCount) else {
-      throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
+      throw MediaFileError(.unsupportedFormat, "the audio has no valid sample rate or channels")
     }
     // Lossless formats are decoded to integers, other formats to floating-point numbers.
     let isLossless = AudioCodec(source.basic.mFormatID)?.isLossless ?? false

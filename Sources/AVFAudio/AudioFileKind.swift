@@ -48,7 +48,7 @@ enum AudioFileKind {
   /// - Throws: `kAudioFileUnsupportedDataFormatError` if the file type cannot hold the format.
   func format(_ settings: [String: Any]) throws -> AVAudioFormat {
     guard var format = AVAudioFormat(settings: settings) else {
-      throw unsupported("The settings are of no format of sound.")
+      throw unsupported("The settings are of no audio format.")
     }
     guard (1...768_000).contains(format.sampleRate), format.sampleRate == format.sampleRate.rounded(),
       (1...64).contains(format.channelCount)
@@ -73,7 +73,7 @@ enum AudioFileKind {
     case .aiff: isBigEndian = true
     case .aifc: isBigEndian = requestedBigEndian ?? true
     case .coreAudio: isBigEndian = requestedBigEndian ?? false
-    case .mpeg4: throw unsupported("An MPEG-4 file of sound holds AAC or Apple Lossless.")
+    case .mpeg4: throw unsupported("An MPEG-4 file of audio holds AAC or Apple Lossless.")
     }
     let isPossible: Bool =
       switch self {

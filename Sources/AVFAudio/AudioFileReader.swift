@@ -38,7 +38,7 @@ final class AudioFileReader {
     }
     demuxer = try Demuxer(url: url.path)
     guard let stream = demuxer.streams.first(where: { $0.kind == .audio }) else {
-      throw MediaFileError(.noStreams, "\(url.path) holds no sound")
+      throw MediaFileError(.noStreams, "\(url.path) contains no audio")
     }
     self.stream = stream
     demuxer.select([stream.index])
@@ -70,7 +70,7 @@ final class AudioFileReader {
       try decoder.send(packet)
     }
     guard first != nil || end == nil else {
-      throw MediaFileError(.damaged, "the sound of \(url.path) cannot be decoded")
+      throw MediaFileError(.damaged, "the audio of \(url.path) cannot be decoded")
     }
     chunk = first
     origin = first?.time ?? 0

@@ -37,13 +37,13 @@ public final class OVTAudioDevice: OVTAudioSink, @unchecked Sendable {
       // SDL replaces 0 by defaults, and computations below divide by both values.
       guard (1...768_000).contains(sampleRate), (1...8).contains(channels) else {
         throw OVTDisplayError(
-          .noAudioDevice, "no sound device plays \(channels) channels at \(sampleRate) Hz")
+          .noAudioDevice, "no audio device plays \(channels) channels at \(sampleRate) Hz")
       }
       let library = try SDLLibrary.load()
       // SDL must be initialized on the display's thread, for audio as for video.
       try DisplayThread.shared.perform { _ in
         guard library.SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else {
-          throw OVTDisplayError(.noAudioDevice, "there is no sound device (\(SDLLibrary.complaint(library)))")
+          throw OVTDisplayError(.noAudioDevice, "there is no audio device (\(SDLLibrary.complaint(library)))")
         }
       }
       let made = AudioFeed(source, sampleRate: sampleRate, channels: channels)
@@ -66,14 +66,14 @@ public final class OVTAudioDevice: OVTAudioSink, @unchecked Sendable {
         let opened = Self.opening.withLock { library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0) }
         guard opened != 0 else {
           throw OVTDisplayError(
-            .noAudioDevice, "the sound device cannot be opened (\(SDLLibrary.complaint(library)))")
+            .noAudioDevice, "the audio device cannot be opened (\(SDLLibrary.complaint(library)))")
         }
         lock.withLock { (device, feed) = (opened, made) }
         library.SDL_PauseAudioDevice(opened, 0)
       }
     #else
       throw OVTDisplayError(
-        .notBuilt, "this build has no sound; build the package with its trait Display (it needs libsdl2-dev)")
+        .notBuilt, "this build has no audio; build the package with its trait Display (it needs libsdl2-dev)")
     #endif
   }
 

@@ -33,7 +33,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   @OptionGroup var options: EncodingOptions
 
-  @OptionGroup(title: "Sound and text", visibility: .helpAll) var audioSource: AudioSourceOption
+  @OptionGroup(title: "Audio and text", visibility: .helpAll) var audioSource: AudioSourceOption
 
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions

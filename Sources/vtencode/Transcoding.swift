@@ -6,7 +6,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     abstract: "Encodes a movie as fast as the machine can, to keep or to publish.",
     discussion: """
       The picture is decoded, scaled if --dimensions asks for it, and encoded through VTCompressionSession; \
-      sound is copied if the output's file type plays it, and encoded as AAC otherwise. The quality is \
+      audio is copied if the output's file type plays it, and encoded as AAC otherwise. The quality is \
       constant, and the bit rate never exceeds the source's, unless asked to. At the end a summary tells what was \
       written.
 
@@ -32,7 +32,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup(title: "Sound and text", visibility: .helpAll) var audioSource: AudioSourceOption
+  @OptionGroup(title: "Audio and text", visibility: .helpAll) var audioSource: AudioSourceOption
 
   @OptionGroup(title: "Several movies", visibility: .helpAll) var several: SeveralMovieOptions
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("Compressed sound and too much of it make no buffer of frames")
+  @Test("Compressed audio and too much of it make no buffer of frames")
   func refusals() throws {
     let aac = try #require(
       AVAudioFormat(settings: [

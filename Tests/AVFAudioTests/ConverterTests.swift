@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "Another rate keeps a sine's frequency and amplitude, and gives as many frames as the sound is long",
+    "Another rate keeps a sine's frequency and amplitude, and gives as many frames as the audio is long",
     arguments: [(44_100.0, 48_000.0), (48_000.0, 44_100.0), (48_000.0, 16_000.0), (8000.0, 48_000.0)])
   func rates(_ rates: (from: Double, to: Double)) throws {
     let frames = Int(rates.from)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("An input block that has nothing now makes the converter wait, and the sound goes on where it was")
+  @Test("An input block that has nothing now makes the converter wait, and the audio goes on where it was")
   func runDry() throws {
     let wave = TestAudio.sine(1000, rate: 48_000, frames: 960)
     let input = try TestAudio.buffer([wave], rate: 48_000)
@@ -233,7 +233,7 @@ import Testing
     #expect(converter.sampleRateConverterQuality == AVAudioQuality.medium.rawValue)
   }
 
-  @Test("Dither makes what is below half a step sound")
+  @Test("Dither makes what is below half a step audio")
   func dither() throws {
     let input = try TestAudio.buffer([[Float](repeating: 0.3 / 32_768, count: 20_000)], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 1, interleaved: true)

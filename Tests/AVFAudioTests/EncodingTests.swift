@@ -40,7 +40,7 @@ import Testing
     return file
   }
 
-  @Test("AAC of a converter is decoded by ffmpeg to the same sound, behind its priming frames")
+  @Test("AAC of a converter is decoded by ffmpeg to the same audio, behind its priming frames")
   func aac() throws {
     let input = try wave(48_000, 48_000)
     let converter = try #require(
@@ -189,7 +189,7 @@ import Testing
     #expect(quiet < loud / 2, "\(loud) \(quiet)")
   }
 
-  @Test("Channels of surround sound keep their purpose through AAC, in whichever order they come and go")
+  @Test("Channels of surround audio keep their purpose through AAC, in whichever order they come and go")
   func surround() throws {
     // C L R Ls Rs LFE to L R C LFE Ls Rs.
     let from = try #require(AVAudioChannelLayout(layoutTag: kAudioChannelLayoutTag_MPEG_5_1_D))

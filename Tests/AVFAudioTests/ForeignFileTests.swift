@@ -26,13 +26,13 @@ import Testing
     } catch { return error as NSError }
   }
 
-  @Test("What is no sound, is not there, or is no regular file, is refused with Apple's errors")
+  @Test("What is no audio, is not there, or is no regular file, is refused with Apple's errors")
   func refusals() throws {
     let folder = try TemporaryFolder()
     func code(_ url: URL) -> Int? { use(url)?.code }
     #expect(code(folder.file("missing.wav")) == Int(kAudioFileUnspecifiedError))
     let text = folder.file("text.wav")
-    try Data(String(repeating: "no sound at all\n", count: 100).utf8).write(to: text)
+    try Data(String(repeating: "no audio at all\n", count: 100).utf8).write(to: text)
     #expect(use(text)?.domain == "com.apple.coreaudio.avfaudio")
     #expect(code(text) == Int(kAudioFileUnsupportedFileTypeError))
     try Data().write(to: folder.file("empty.wav"))

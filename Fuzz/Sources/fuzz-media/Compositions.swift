@@ -44,7 +44,7 @@ import FuzzDriver
     while count < 12, let sample = output.copyNextSampleBuffer() {
       count += 1
       // Audio is read about a second at a time, regardless of the sizes in a header.
-      require(CMSampleBufferGetTotalSampleSize(sample) < 64 << 20, "much sound at once")
+      require(CMSampleBufferGetTotalSampleSize(sample) < 64 << 20, "much audio at once")
     }
   }
   reader.cancelReading()

@@ -17,7 +17,7 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
   case "compositions": return fuzzCompositions
   default:
     fatalError(
-      "OVT_FUZZ: decode, images, sound, pictures, writer, pixels, properties, silo, stills or compositions")
+      "OVT_FUZZ: decode, images, audio, pictures, writer, pixels, properties, silo, stills or compositions")
   }
 }()
 

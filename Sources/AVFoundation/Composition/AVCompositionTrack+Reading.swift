@@ -20,7 +20,7 @@ extension AVCompositionTrack {
     case .stored:
       if timeline.parts.contains(where: \.isScaled), mediaType == .audio {
         throw AVError(
-          .operationNotSupportedForAsset, reason: "Sound that is scaled cannot be read as it is stored.",
+          .operationNotSupportedForAsset, reason: "Audio that is scaled cannot be read as it is stored.",
           advice: "Read it as linear PCM.")
       }
       return CompositionPictureSource(timeline, isStored: true) { track, interruption in

@@ -88,7 +88,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
         self?.lock.withLock { self?.hasSink = false }
         self?.fail(
           AVError(
-            .deviceNotConnected, reason: "The sound device cannot be used: \(error.localizedDescription)",
+            .deviceNotConnected, reason: "The audio device cannot be used: \(error.localizedDescription)",
             underlying: error))
       }
     }

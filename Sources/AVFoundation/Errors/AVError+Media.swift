@@ -15,7 +15,7 @@ extension AVError {
       case .damaged, .badTiming:
         (.fileFailedToParse, "The file is damaged or incomplete: copy or record it again.")
       case .encrypted: (.contentIsProtected, "Decrypt the file first.")
-      case .noStreams: (.noSourceTrack, "Use a file that holds video or sound.")
+      case .noStreams: (.noSourceTrack, "Use a file that holds video or audio.")
       case .unsupportedFormat: (.decoderNotFound, "Convert the file to a common format first.")
       case .outOfMemory: (.outOfMemory, "Close other programs, or use a smaller file.")
       case .diskFull, .fileExists, .other: (.failedToLoadMediaData, "Check that the file can be read.")

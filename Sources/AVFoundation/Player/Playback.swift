@@ -155,7 +155,7 @@ final class Playback: @unchecked Sendable {
       pictureTrack = Self.chosen(tracks, .video)
       guard pictureTrack != nil || Self.chosen(tracks, .audio) != nil else {
         throw AVError(
-          .decoderNotFound, reason: "There is no picture and no sound that can be decoded.",
+          .decoderNotFound, reason: "There is no picture and no audio that can be decoded.",
           advice: "Convert the movie to H.264 or HEVC first.")
       }
       lock.withLock {

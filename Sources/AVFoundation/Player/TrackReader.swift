@@ -74,7 +74,7 @@ final class TrackReader: @unchecked Sendable {
     (self.asset, self.track, self.makeOutput) = (asset, track, makeOutput)
     (self.timebase, self.handlers) = (timebase, handlers)
     isAudio = track.mediaType == .audio
-    work = DispatchQueue(label: isAudio ? "AVFoundation.player.sound" : "AVFoundation.player.pictures")
+    work = DispatchQueue(label: isAudio ? "AVFoundation.player.audio" : "AVFoundation.player.pictures")
     timer = DispatchSource.makeTimerSource(queue: work)
     timer.setEventHandler { [weak self] in self?.step() }
     CMTimebaseAddTimerDispatchSource(timebase, timerSource: timer)

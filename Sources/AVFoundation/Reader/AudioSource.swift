@@ -14,7 +14,7 @@ struct AudioRequirements: Sendable {
     }
     func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
     if let format = number(AVFormatIDKey), format != Double(kAudioFormatLinearPCM) {
-      throw configurationError("Sound can be decoded to linear PCM only.")
+      throw configurationError("Audio can be decoded to linear PCM only.")
     }
     let own = stream.audioLayout
     let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false

@@ -185,7 +185,7 @@ struct AudioEncodingSettings: Sendable {
         throw configurationError("This layout of linear PCM cannot be written.")
       }
       request.pcm = (bits, isFloat, number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false)
-    default: throw configurationError("This sound format cannot be encoded.")
+    default: throw configurationError("This audio format cannot be encoded.")
     }
     try request.adopt(conversion: settings)
     self.request = request
@@ -214,15 +214,15 @@ final class AudioInputEncoder: InputEncoder, @unchecked Sendable {
     else {
       throw AVError(
         .invalidSourceMedia, reason: "The sample buffer holds no linear PCM to encode.",
-        advice: "Append PCM to an input that encodes; for compressed sound use nil as output settings.")
+        advice: "Append PCM to an input that encodes; for compressed audio use nil as output settings.")
     }
     let time = CMSampleBufferGetPresentationTimeStamp(buffer) - start
     guard time.isNumeric else {
-      throw AVError(.invalidSourceMedia, reason: "The sound has no presentation time.")
+      throw AVError(.invalidSourceMedia, reason: "The audio has no presentation time.")
     }
     let count = CMBlockBufferGetDataLength(block)
     guard block.canBeCopied(count) else {
-      throw AVError(.invalidSourceMedia, reason: "The sound's data is not in memory, or too long.")
+      throw AVError(.invalidSourceMedia, reason: "The audio's data is not in memory, or too long.")
     }
     var bytes = [UInt8](repeating: 0, count: count)
     let status = bytes.withUnsafeMutableBytes { raw -> OSStatus in
@@ -230,7 +230,7 @@ final class AudioInputEncoder: InputEncoder, @unchecked Sendable {
       return CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: raw.count, destination: base)
     }
     guard status == noErr else {
-      throw AVError(.invalidSourceMedia, reason: "The sound's data cannot be read (\(status)).")
+      throw AVError(.invalidSourceMedia, reason: "The audio's data cannot be read (\(status)).")
     }
     try lock.withLock {
       if encoder == nil { encoder = try AudioEncoder(settings.request, source: basic) }

@@ -164,7 +164,7 @@ package final class AudioDecoder {
     hasReturnedSamples = false
     let (sent, messages) = LibavLog.collect { avcodec_send_packet(context, packet?.pointer) }
     if sent < 0, sent != ovt_averror_eof() {
-      try countDamagedPacket(MediaFileError.libav(sent, "sound cannot be decoded", messages: messages))
+      try countDamagedPacket(MediaFileError.libav(sent, "audio cannot be decoded", messages: messages))
     }
   }
 
@@ -181,7 +181,7 @@ package final class AudioDecoder {
       let code = LibavLog.collect { avcodec_receive_frame(context, frame) }.0
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
       guard code >= 0 else {
-        try countDamagedPacket(MediaFileError.libav(code, "sound cannot be decoded"))
+        try countDamagedPacket(MediaFileError.libav(code, "audio cannot be decoded"))
         // The limit ends the loop if the codec returns errors without end.
         if !hasReturnedSamples || lostPackets % 256 == 0 { break }
         continue
@@ -216,13 +216,13 @@ package final class AudioDecoder {
     if changes >= Self.maxChanges + frames / Self.framesPerChange, resampler != nil, !isPrepared(for: frame) {
       converted = frame.pointee.nb_samples
       try countDamagedPacket(
-        MediaFileError(.unsupportedFormat, "sound changes its rate or channels again and again"))
+        MediaFileError(.unsupportedFormat, "audio changes its rate or channels again and again"))
       return false
     }
     guard !SampleRates.canConvert(from: Int(rate), to: format.sampleRate) else { return true }
     converted = frame.pointee.nb_samples
     let error = MediaFileError(
-      .unsupportedFormat, "sound of \(rate) Hz cannot be converted to \(format.sampleRate) Hz")
+      .unsupportedFormat, "audio of \(rate) Hz cannot be converted to \(format.sampleRate) Hz")
     guard rate != codec.pointer.pointee.sample_rate else { throw error }
     try countDamagedPacket(error)
     return false
@@ -350,16 +350,16 @@ package final class AudioDecoder {
   private func output(
     _ capacity: Int32, _ convert: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
   ) throws -> Chunk? {
-    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "sound cannot be converted") }
+    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "audio cannot be converted") }
     var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: max(8, format.channels))
     var lineSize: Int32 = 0
     guard av_samples_alloc(&planes, &lineSize, Int32(format.channels), max(1, capacity), sampleFormat, 1) >= 0
     else {
-      throw MediaFileError(.outOfMemory, "no memory for sound")
+      throw MediaFileError(.outOfMemory, "no memory for audio")
     }
     defer { av_free(planes[0]) }
     let frames = Int(planes.withUnsafeMutableBufferPointer { $0.baseAddress.map(convert) ?? 0 })
-    guard frames >= 0 else { throw MediaFileError.libav(Int32(frames), "sound cannot be converted") }
+    guard frames >= 0 else { throw MediaFileError.libav(Int32(frames), "audio cannot be converted") }
     guard frames > 0 else { return nil }
     let width = Int(av_get_bytes_per_sample(sampleFormat))
     var data = Data()

@@ -76,14 +76,14 @@ package final class AudioEncoder {
     sampleRate = Int32(clamping: request.sampleRate ?? Int(clamping: source.mSampleRate))
     channels = Int32(clamping: request.channels ?? Int(source.mChannelsPerFrame))
     guard sampleRate > 0, (1...8).contains(channels) else {
-      throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
+      throw MediaFileError(.unsupportedFormat, "the audio has no valid sample rate or channels")
     }
     layout = try Self.layout(of: source)
     let codecID = request.pcm.map(Self.codec) ?? request.codec.identifier
     guard let codec = request.pcm == nil ? request.codec.encoder : avcodec_find_encoder(codecID),
       let context = avcodec_alloc_context3(codec)
     else {
-      throw MediaFileError(.unsupportedFormat, "libavcodec was built without this sound encoder")
+      throw MediaFileError(.unsupportedFormat, "libavcodec was built without this audio encoder")
     }
     self.context = context
     context.pointee.sample_rate = sampleRate
@@ -112,7 +112,7 @@ package final class AudioEncoder {
       avcodec_free_context(&closing)
       throw MediaFileError(
         .unsupportedFormat,
-        MediaFileError.libav(code, "the sound encoder cannot start", messages: messages).detail)
+        MediaFileError.libav(code, "the audio encoder cannot start", messages: messages).detail)
     }
     do { description = try Self.describe(context, request) } catch {
       var closing: UnsafeMutablePointer<AVCodecContext>? = context
@@ -184,7 +184,7 @@ package final class AudioEncoder {
   private static func layout(of source: AudioStreamBasicDescription) throws -> PCMLayout {
     guard (1...768_000).contains(source.mSampleRate), (1...64).contains(source.mChannelsPerFrame),
       let layout = PCMLayout(source)
-    else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate, channels or bits") }
+    else { throw MediaFileError(.unsupportedFormat, "the audio has no valid sample rate, channels or bits") }
     return layout
   }
 
@@ -262,7 +262,7 @@ package final class AudioEncoder {
       let gap = CMTimeConvertScale(time - expected, timescale: rate, method: .default)
       guard gap.isNumeric else {
         throw MediaFileError(
-          .badTiming, "the sound's time (\(time.seconds) s) is out of reach of what came before")
+          .badTiming, "the audio's time (\(time.seconds) s) is out of reach of what came before")
       }
       // Times may jitter; a difference of more than a tenth of a second is a gap.
       if gap.value > Int64(rate) / 10 { try bridge(gap.value, &samples) }
@@ -305,12 +305,12 @@ package final class AudioEncoder {
   private func convert(_ offsets: [Int], count: Int, _ bytes: [UInt8]) throws {
     guard let resampler, let context, let fifo else { return }
     let capacity = swr_get_out_samples(resampler, Int32(clamping: count))
-    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "sound cannot be converted") }
+    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "audio cannot be converted") }
     guard capacity > 0 else { return }
     var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 8)
     var lineSize: Int32 = 0
     guard av_samples_alloc(&planes, &lineSize, channels, capacity, context.pointee.sample_fmt, 0) >= 0 else {
-      throw MediaFileError(.outOfMemory, "no memory for sound")
+      throw MediaFileError(.outOfMemory, "no memory for audio")
     }
     defer { av_free(planes[0]) }
     let made: Int32 = bytes.withUnsafeBufferPointer { buffer in
@@ -327,14 +327,14 @@ package final class AudioEncoder {
         }
       }
     }
-    guard made >= 0 else { throw MediaFileError.libav(made, "sound cannot be converted") }
+    guard made >= 0 else { throw MediaFileError.libav(made, "audio cannot be converted") }
     guard made > 0 else { return }
     let written = planes.withUnsafeMutableBufferPointer { out in
       out.withMemoryRebound(to: UnsafeMutableRawPointer?.self) {
         av_audio_fifo_write(fifo, $0.baseAddress, made)
       }
     }
-    guard written == made else { throw MediaFileError(.outOfMemory, "no memory for sound") }
+    guard written == made else { throw MediaFileError(.outOfMemory, "no memory for audio") }
   }
 
   private func drainFifo(all: Bool) throws -> [CMSampleBuffer] {
@@ -349,17 +349,17 @@ package final class AudioEncoder {
       frame.pointee.sample_rate = sampleRate
       av_channel_layout_copy(&frame.pointee.ch_layout, &context.pointee.ch_layout)
       guard av_frame_get_buffer(frame, 0) >= 0 else {
-        throw MediaFileError(.outOfMemory, "no memory for sound")
+        throw MediaFileError(.outOfMemory, "no memory for audio")
       }
       let read = frame.pointee.extended_data.withMemoryRebound(to: UnsafeMutableRawPointer?.self, capacity: 8)
       {
         av_audio_fifo_read(fifo, $0, count)
       }
-      guard read == count else { throw MediaFileError(.other, "the sound buffer failed") }
+      guard read == count else { throw MediaFileError(.other, "the audio buffer failed") }
       frame.pointee.pts = framesOut
       framesOut += Int64(count)
       let code = avcodec_send_frame(context, frame)
-      guard code >= 0 else { throw MediaFileError.libav(code, "sound cannot be encoded") }
+      guard code >= 0 else { throw MediaFileError.libav(code, "audio cannot be encoded") }
       samples += try receive()
     }
     return samples
@@ -372,7 +372,7 @@ package final class AudioEncoder {
       let code = avcodec_receive_packet(context, packet)
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { return samples }
       guard code >= 0, let moved = av_packet_alloc() else {
-        throw MediaFileError.libav(code, "sound cannot be encoded")
+        throw MediaFileError.libav(code, "audio cannot be encoded")
       }
       av_packet_move_ref(moved, packet)
       let made = MediaPacket(owning: moved)

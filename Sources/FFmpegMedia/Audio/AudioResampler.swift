@@ -42,7 +42,7 @@ enum AudioResampler {
       set(options, on: context, source, target), swr_init(context) >= 0
     else {
       swr_free(&made)
-      throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
+      throw MediaFileError(.unsupportedFormat, "this audio cannot be converted as asked")
     }
     return context
   }

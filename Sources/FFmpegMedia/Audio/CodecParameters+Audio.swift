@@ -21,7 +21,7 @@ extension CodecParameters {
     }
     try track.fill(parameters.pointer)
     guard parameters.pointer.pointee.ch_layout.nb_channels > 0 else {
-      throw MediaFileError(.unsupportedFormat, "the sound has no channels")
+      throw MediaFileError(.unsupportedFormat, "the audio has no channels")
     }
     return parameters
   }

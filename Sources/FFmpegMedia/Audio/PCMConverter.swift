@@ -50,7 +50,7 @@ package final class PCMConverter {
   ) throws {
     guard let from = Self.end(source), let to = Self.end(target), let sourceLayout = PCMLayout(source),
       let targetLayout = PCMLayout(target)
-    else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate, channels or bits") }
+    else { throw MediaFileError(.unsupportedFormat, "the audio has no valid sample rate, channels or bits") }
     (self.source, self.target) = (sourceLayout, targetLayout)
     (sourceChannels, targetChannels) = (Int(from.layout.nb_channels), Int(to.layout.nb_channels))
     (sourceRate, targetRate) = (Int(from.rate), Int(to.rate))
@@ -99,7 +99,7 @@ package final class PCMConverter {
     let width = source.width * (source.isPlanar ? 1 : sourceChannels)
     guard planes.count == (source.isPlanar ? sourceChannels : 1),
       planes.allSatisfy({ $0.count >= frames * width }), frames >= 0
-    else { throw MediaFileError(.unsupportedFormat, "the sound has another number of channels or frames") }
+    else { throw MediaFileError(.unsupportedFormat, "the audio has another number of channels or frames") }
     var result = makePiece()
     // At a very low sample rate, a few frames become many; so at most one second is converted at a
     // time.
@@ -146,7 +146,7 @@ package final class PCMConverter {
   private func run(_ input: [UnsafeRawPointer?]?, _ count: Int, into result: inout Piece) throws {
     guard let resampler else { return }
     let capacity = swr_get_out_samples(resampler, Int32(count))
-    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "sound cannot be converted") }
+    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "audio cannot be converted") }
     guard capacity > 0 else { return }
     let planeCount = target.isPlanar ? targetChannels : 1
     let size = Int(capacity) * target.nativeWidth * (target.isPlanar ? 1 : targetChannels)
@@ -162,7 +162,7 @@ package final class PCMConverter {
         swr_convert(resampler, out.baseAddress, capacity, input == nil ? nil : $0.baseAddress, Int32(count))
       }
     }
-    guard made >= 0 else { throw MediaFileError.libav(made, "sound cannot be converted") }
+    guard made >= 0 else { throw MediaFileError.libav(made, "audio cannot be converted") }
     let bytes = Int(made) * target.nativeWidth * (target.isPlanar ? 1 : targetChannels)
     for index in 0..<planeCount {
       let native = [UInt8](UnsafeRawBufferPointer(start: base + index * size, count: bytes))

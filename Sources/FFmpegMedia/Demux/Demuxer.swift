@@ -168,7 +168,7 @@ package final class Demuxer: @unchecked Sendable {
     guard found.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
       var closing: UnsafeMutablePointer<AVFormatContext>? = context
       avformat_close_input(&closing)
-      throw MediaFileError(.noStreams, "\(Demuxer.name(url)) holds neither video nor sound")
+      throw MediaFileError(.noStreams, "\(Demuxer.name(url)) holds neither video nor audio")
     }
     streams = found
     times = StreamTimes(found, corrections, continuity: nil)
@@ -312,7 +312,7 @@ package final class Demuxer: @unchecked Sendable {
     let what =
       switch streams[index].kind {
       case .video: "video"
-      case .audio: "sound"
+      case .audio: "audio"
       case .subtitle, .data: "track \(streams[index].trackID)"
       }
     return MediaFileError(

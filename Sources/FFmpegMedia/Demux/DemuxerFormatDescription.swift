@@ -278,7 +278,7 @@ extension MediaStream {
         formatDescriptionOut: &description)
     }
     guard status == noErr, let description else {
-      throw MediaFileError(.unsupportedFormat, "the sound format cannot be described (\(status))")
+      throw MediaFileError(.unsupportedFormat, "the audio format cannot be described (\(status))")
     }
     return description
   }

@@ -97,7 +97,7 @@ package final class AudioCapture {
   private func prepare() throws {
     guard let context, context.pointee.nb_streams > 0, let stream = context.pointee.streams[0],
       let parameters = stream.pointee.codecpar
-    else { throw MediaFileError(.damaged, "'\(name)' gives no sound") }
+    else { throw MediaFileError(.damaged, "'\(name)' gives no audio") }
     #if _endian(big)
       let native = AV_CODEC_ID_PCM_S16BE
     #else
@@ -106,7 +106,7 @@ package final class AudioCapture {
     deviceRate = Int(parameters.pointee.sample_rate)
     deviceChannels = Int(parameters.pointee.ch_layout.nb_channels)
     guard parameters.pointee.codec_id == native, deviceRate > 0, (1...64).contains(deviceChannels) else {
-      throw MediaFileError(.unsupportedFormat, "'\(name)' gives sound of a kind that is not known here")
+      throw MediaFileError(.unsupportedFormat, "'\(name)' gives audio of a kind that is not known here")
     }
     channels = min(deviceChannels, 2)
     var source = ResamplerFormat(
@@ -140,7 +140,7 @@ package final class AudioCapture {
     if isCancelled() { return nil }
     guard code >= 0 || !bytes.isEmpty else {
       if code == ovt_averror_eof() || code == ovt_averror_exit() { return nil }
-      throw MediaFileError.libav(code, "'\(name)' gives no sound any more", messages: messages)
+      throw MediaFileError.libav(code, "'\(name)' gives no audio any more", messages: messages)
     }
     let length = Double(bytes.count / frameSize) / Double(deviceRate)
     // Times of devices are those of the clock of the day, in microseconds. One that has been set
@@ -173,7 +173,7 @@ package final class AudioCapture {
       }
       count = max(Int(made), 0) * size
     }
-    guard made >= 0 else { throw MediaFileError.libav(made, "the sound of '\(name)' cannot be converted") }
+    guard made >= 0 else { throw MediaFileError.libav(made, "the audio of '\(name)' cannot be converted") }
     return (samples, Int(made))
   }
 }

@@ -29,7 +29,7 @@ final class FilterFrame {
     pointer.pointee.pts = time
     guard frames > 0 else { return }
     guard av_frame_get_buffer(pointer, 0) >= 0, let target = pointer.pointee.data.0 else {
-      throw MediaFileError(.outOfMemory, "no memory for sound")
+      throw MediaFileError(.outOfMemory, "no memory for audio")
     }
     let bytes = Int(pointer.pointee.nb_samples) * channels * MemoryLayout<Float>.size
     if let samples, let base = samples.baseAddress,

@@ -23,7 +23,7 @@ package final class TempoFilter {
   ///   libavfilter is missing.
   package init(tempo: Double, channels: Int, sampleRate: Int) throws {
     guard Self.range.contains(tempo) else {
-      throw MediaFileError(.unsupportedFormat, "sound cannot be played \(tempo) times as fast")
+      throw MediaFileError(.unsupportedFormat, "audio cannot be played \(tempo) times as fast")
     }
     self.channels = channels
     self.sampleRate = sampleRate

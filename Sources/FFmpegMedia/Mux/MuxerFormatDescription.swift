@@ -26,7 +26,7 @@ extension MuxerTrack {
       try fillMetadata(description)
     default:
       throw MediaFileError(
-        .unsupportedFormat, "only video, sound, text and timed metadata can be written")
+        .unsupportedFormat, "only video, audio, text and timed metadata can be written")
     }
     guard codecID != AV_CODEC_ID_NONE else {
       throw MediaFileError(.unsupportedFormat, "the format \(description) cannot be written")
@@ -130,7 +130,7 @@ extension MuxerTrack {
   private mutating func fillAudio(_ description: CMFormatDescription) throws {
     guard let basic = description.audioStreamBasicDescription, basic.mSampleRate >= 1,
       basic.mSampleRate < Double(Int32.max), basic.mChannelsPerFrame > 0, basic.mChannelsPerFrame <= 64
-    else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels") }
+    else { throw MediaFileError(.unsupportedFormat, "the audio has no valid sample rate or channels") }
     sampleRate = Int32(basic.mSampleRate)
     channels = Int32(basic.mChannelsPerFrame)
     framesPerPacket = Int32(clamping: basic.mFramesPerPacket)

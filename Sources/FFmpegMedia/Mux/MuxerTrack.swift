@@ -229,7 +229,7 @@ extension MuxerTrack {
   /// - Throws: `MediaFileError` if such samples cannot be written.
   package init(copying stream: MediaStream) throws {
     guard stream.kind == .video || stream.kind == .audio else {
-      throw MediaFileError(.unsupportedFormat, "only video and sound can be written")
+      throw MediaFileError(.unsupportedFormat, "only video and audio can be written")
     }
     guard stream.timeBase.num == 1 else {
       throw MediaFileError(.badTiming, "the stream's time base is not 1/n of a second")

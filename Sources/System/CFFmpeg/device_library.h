@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libavdevice, loaded for the first screen, camera or microphone: it brings X, sound and window
+// libavdevice, loaded for the first screen, camera or microphone: it brings X, audio and window
 // libraries along, which nothing else here needs. What it brings is found through libavformat; of
 // its own functions those are used that make its devices known and list them.
 #ifndef CFFMPEG_DEVICE_LIBRARY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SDL 2, loaded with the first window or sound device: a server that encodes has none, and does not
+// SDL 2, loaded with the first window or audio device: a server that encodes has none, and does not
 // miss it.
 #ifndef CSDL2_SHIM_H
 #define CSDL2_SHIM_H

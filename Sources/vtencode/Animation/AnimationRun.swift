@@ -209,7 +209,7 @@ struct AnimationRun {
     try Console.print(
       "picture \(format == .gif ? "GIF" : "WebP"), \(fit.width)x\(fit.height), "
         + "\(TextFormat.plural(result.frames, "frame")), \(TextFormat.fixed(seconds, 2)) s"
-        + (source.audioTracks.isEmpty ? "" : ", without the movie's sound") + "\n"
+        + (source.audioTracks.isEmpty ? "" : ", without the movie's audio") + "\n"
         + "file    \(result.path), \(TextFormat.bytes(result.bytes))\n")
     if result.wasInterrupted {
       throw Failure(

@@ -42,7 +42,7 @@ final class AudioPump: @unchecked Sendable {
     hasEnded = false
     audio.begin(at: origin)
     Task.detached { [self] in
-      do { try await onThread("sound") { [self] in try run(from: origin) } } catch {
+      do { try await onThread("audio") { [self] in try run(from: origin) } } catch {
         end(error: (error as? Failure)?.message ?? Failure.describe(error))
       }
       end(error: nil)

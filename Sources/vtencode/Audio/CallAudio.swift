@@ -84,7 +84,7 @@ final class MovieCallAudio: CallAudio {
   }
 
   private func open() throws -> (AVAssetReader, AVAssetReaderTrackOutput) {
-    let what = "sound track \(properties.number) (\(properties.codecName))"
+    let what = "audio track \(properties.number) (\(properties.codecName))"
     let reader: AVAssetReader
     do { reader = try AVAssetReader(asset: source.asset) } catch { throw source.failure(error) }
     let output = AVAssetReaderTrackOutput(

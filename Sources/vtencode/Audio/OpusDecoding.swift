@@ -26,7 +26,7 @@ final class OpusDecoding {
           bits: 32, isFloat: true, isBigEndian: false, isInterleaved: true, sampleRate: OpusEncoding.rate,
           channels: Self.channels))
     } catch let error as MediaFileError {
-      throw Failure("the sound cannot be decoded: \(error.detail)")
+      throw Failure("the audio cannot be decoded: \(error.detail)")
     }
   }
 

@@ -28,7 +28,7 @@ final class OpusEncoding {
   /// - Throws: a `Failure` if libavcodec has no encoder of Opus.
   init(channels: Int, maxRate: Int? = nil) throws {
     guard AudioCodec.opus.isAvailable else {
-      throw Failure("this libavcodec has no encoder of Opus (libopus); leave the sound out with --no-audio")
+      throw Failure("this libavcodec has no encoder of Opus (libopus); leave the audio out with --no-audio")
     }
     source = PCMFormat.floats(channels: channels)
     joiner = AudioJoiner(channels: channels)
@@ -39,7 +39,7 @@ final class OpusEncoding {
     request.bitRate = min(Self.ratePerChannel * channels, maxRate ?? .max)
     request.framesPerPacket = Self.rate / 50
     do { encoder = try AudioEncoder(request, source: source) } catch let error as MediaFileError {
-      throw Failure("the sound cannot be encoded: \(error.detail)")
+      throw Failure("the audio cannot be encoded: \(error.detail)")
     }
   }
 
@@ -62,7 +62,7 @@ final class OpusEncoding {
         return OpusPacket(bytes: [UInt8](bytes), position: start.value, samples: Self.rate / 50)
       }
     } catch let error as MediaFileError {
-      throw Failure("the sound cannot be encoded: \(error.detail)")
+      throw Failure("the audio cannot be encoded: \(error.detail)")
     }
   }
 }

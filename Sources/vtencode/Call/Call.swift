@@ -12,7 +12,7 @@ struct Call: AsyncParsableCommand {
       Sender, network and receivers are simulated in this process on a virtual clock: the same seed gives the same \
       call. The sender packetizes H.264 or HEVC into RTP (RFC 6184, RFC 7798); receivers assemble frames, decode them with \
       VTDecompressionSession and answer with RTCP. Losses are repaired as --recovery says. The call is of pictures alone: \
-      a movie's sound is left out.
+      a movie's audio is left out.
 
       Examples:
         vtencode call talk.mp4 --loss 5% --recovery ltr --report call.html
@@ -35,7 +35,7 @@ struct Call: AsyncParsableCommand {
     let plan = try CallPlan(options, source: source)
     let isQuiet = !Console.standardErrorIsTerminal
     if !isQuiet, !source.audioTracks.isEmpty {
-      Console.note("vtencode: the simulated call is of pictures alone, so the sound is left out")
+      Console.note("vtencode: the simulated call is of pictures alone, so the audio is left out")
     }
     let (record, damage) = try await onThread("call") {
       let pictures = try MoviePictures(source, width: plan.width, height: plan.height)

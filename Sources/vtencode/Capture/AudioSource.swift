@@ -67,14 +67,14 @@ enum AudioSource: Equatable, Sendable {
     }
     let detail = error.detail
     if detail.contains("No such") {
-      return "there is no sound device '\(name)'"
+      return "there is no audio device '\(name)'"
         + (choice.isEmpty ? "; arecord -L lists those of this machine" : choice)
     }
     let reason =
       detail.contains("busy")
       ? "; another program uses it, so close that, or give --sound pulse:, which shares it"
       : detail.contains("denied")
-        ? "; access to sound devices needs membership in the group audio"
+        ? "; access to audio devices needs membership in the group audio"
         : detail.contains("sample format") || detail.contains("channel")
           ? "; alsa:plughw:... in place of alsa:hw:... converts its format" : choice
     return "cannot record from '\(name)': \(detail)\(reason)"

@@ -98,7 +98,7 @@ final class CapturedAudio: @unchecked Sendable {
         } else if !condition.wait(untilSessionTime: SessionTime.now + 0.5) {
           idle += 1
           guard idle < Self.patience else {
-            failureText = "\(name) has given no sound for \(Self.patience / 2) s"
+            failureText = "\(name) has given no audio for \(Self.patience / 2) s"
             isFinished = true
             break
           }

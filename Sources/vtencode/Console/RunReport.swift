@@ -75,7 +75,7 @@ struct RunReport: Sendable {
       lines.append(
         "left    \(TextFormat.plural(written.leftOut, "frame")) out, as the output had no room for them")
     }
-    if let audio = written.audio.summary { lines.append("sound   \(audio)") }
+    if let audio = written.audio.summary { lines.append("audio   \(audio)") }
     if let text = written.text.summary { lines.append("text    \(text)") }
     if let damage = damage.summary { lines.append("damage  \(damage)") }
     if !destination.isServer, !written.failures.contains(where: { $0.number == 0 }) {

@@ -5,9 +5,9 @@ import Foundation
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Exports a movie with a preset: in another size or codec, a part of it, or only its sound.",
+    abstract: "Exports a movie with a preset: in another size or codec, a part of it, or only its audio.",
     discussion: """
-      Uses AVAssetExportSession. Pictures are never enlarged and keep their aspect ratio. Sound in other formats is \
+      Uses AVAssetExportSession. Pictures are never enlarged and keep their aspect ratio. Audio in other formats is \
       converted to AAC, except by Passthrough, which copies everything as it is.
 
       Available presets, also by Apple's full names (AVAssetExportPreset...):
@@ -37,7 +37,7 @@ struct Export: AsyncParsableCommand {
     name: .shortAndLong,
     help: ArgumentHelp(
       "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, .webm with Passthrough, or .m4a for the "
-        + "sound. The file gets its name when it is complete.",
+        + "audio. The file gets its name when it is complete.",
       valueName: "file"), completion: .file())
   var out: String
 
@@ -121,7 +121,7 @@ struct ExportPresetName: ExpressibleByArgument, Sendable {
   private var meaning: String {
     switch name {
     case AVAssetExportPresetPassthrough: return "as it is stored"
-    case AVAssetExportPresetAppleM4A: return "the sound alone, AAC"
+    case AVAssetExportPresetAppleM4A: return "the audio alone, AAC"
     case AVAssetExportPresetLowQuality: return "H.264, to send over a slow line"
     case AVAssetExportPresetMediumQuality: return "H.264, to send"
     case AVAssetExportPresetHighestQuality: return "H.264, in the movie's size"

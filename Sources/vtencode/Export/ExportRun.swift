@@ -123,7 +123,7 @@ struct ExportRun: Sendable {
     guard count > 0, preset.codec != nil, preset.name != AVAssetExportPresetAppleM4A else { return nil }
     return
       "\(TextFormat.plural(count, "subtitle track")) left out, as the preset \(preset.text) writes pictures and "
-      + "sound alone; vtencode transcoding keeps subtitles"
+      + "audio alone; vtencode transcoding keeps subtitles"
   }
 
   private func fileType(of path: String) throws -> AVFileType {
@@ -161,7 +161,7 @@ struct ExportRun: Sendable {
     if bytes > limit {
       notices.append(
         "the file has \(TextFormat.bytes(bytes)), more than --file-length-limit: with this preset and all of "
-          + "its sound the movie cannot be smaller; --end shortens it")
+          + "its audio the movie cannot be smaller; --end shortens it")
     }
     let whole = range.intersection(CMTimeRange(start: .zero, duration: asset.duration)).duration.seconds
     // Passthrough copies whole samples, which may end after the range, so a difference of half a

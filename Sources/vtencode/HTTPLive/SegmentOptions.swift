@@ -31,7 +31,7 @@ struct SegmentOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Encode in several sizes and bit rates at once, largest first, with key frames and segments at the same "
-        + "times: 1280x720:2500k,640x360:800k. Sound is written once, for all of them.", valueName: "list"),
+        + "times: 1280x720:2500k,640x360:800k. Audio is written once, for all of them.", valueName: "list"),
     transform: { argument in
       guard let list = RenditionList(argument: argument) else { throw ValidationError(RenditionList.advice) }
       return list
@@ -56,7 +56,7 @@ struct SegmentOptions: ParsableArguments {
   )
   var hlsKeyUri: String?
 
-  @Flag(help: "Write a DASH manifest (.mpd) over the same segments too; sound then has segments of its own.")
+  @Flag(help: "Write a DASH manifest (.mpd) over the same segments too; audio then has segments of its own.")
   var dash = false
 
   /// The options that were given, by name.

@@ -284,7 +284,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
 
   private func encoding<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as MediaFileError {
-      throw Failure("the sound cannot be encoded: \(error.detail)")
+      throw Failure("the audio cannot be encoded: \(error.detail)")
     }
   }
 

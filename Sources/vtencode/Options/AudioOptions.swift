@@ -5,17 +5,17 @@ import ArgumentParser
 struct AudioOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How sound is written: copied, encoded as aac, or left out (none). With auto it is copied if the "
+      "How audio is written: copied, encoded as aac, or left out (none). With auto it is copied if the "
         + "output's file type is known to play it, and encoded otherwise.", valueName: "how"))
   var audio: AudioChoice = .auto
 
   @Option(
     help: ArgumentHelp(
-      "The bit rate of encoded sound in bits a second. (default: 64k for each channel)", valueName: "rate"),
+      "The bit rate of encoded audio in bits a second. (default: 64k for each channel)", valueName: "rate"),
     transform: BitRate.reading(or: BitRate.advice))
   var audioBitrate: BitRate?
 
-  @Flag(help: "Leave the sound out: --audio none.")
+  @Flag(help: "Leave the audio out: --audio none.")
   var noAudio = false
 
   @Flag(help: "Leave subtitles out, but keep chapters.")

@@ -6,7 +6,7 @@ struct AudioSourceOption: ParsableArguments {
   @Option(
     name: .customLong("sound"),
     help: ArgumentHelp(
-      "Record sound in place of the movie's: pulse:, the microphone of PulseAudio or PipeWire, or pulse:NAME "
+      "Record audio in place of the movie's: pulse:, the microphone of PulseAudio or PipeWire, or pulse:NAME "
         + "for another of its sources; alsa:NAME, a device of ALSA, such as alsa:default; test:, a tone.",
       valueName: "source"),
     transform: AudioSource.reading(or: AudioSource.advice))
@@ -23,10 +23,10 @@ struct AudioSourceOption: ParsableArguments {
       ("--audio copy", options.audio.audio == .copy), ("--audio-track", changes.audioTrack != nil),
     ]
     if let (name, _) = refused.first(where: \.1) {
-      throw ValidationError("--sound records sound, which \(name) does not write; leave one of them out.")
+      throw ValidationError("--sound records audio, which \(name) does not write; leave one of them out.")
     }
     if let what = options.streamDescription {
-      throw ValidationError("\(what) holds no sound; leave --sound out, or name --out .mov or .mp4.")
+      throw ValidationError("\(what) cannot contain audio; leave --sound out, or name --out .mov or .mp4.")
     }
     try Self.validate(isSandboxed: options.sandboxing.sandbox)
   }

@@ -45,13 +45,13 @@ struct ChangeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The volume of the sound, as a factor (0.5), per cent (150%) or decibels (-6dB); it is then encoded.",
+      "The volume of the audio, as a factor (0.5), per cent (150%) or decibels (-6dB); it is then encoded.",
       valueName: "volume"),
     transform: Volume.reading(or: Volume.advice))
   var volume: Volume?
 
   @Option(
-    help: ArgumentHelp("Keep only this sound track, counted from 1. (default: all)", valueName: "n"))
+    help: ArgumentHelp("Keep only this audio track, counted from 1. (default: all)", valueName: "n"))
   var audioTrack: Int?
 
   func validate() throws {
@@ -88,12 +88,12 @@ struct ChangeOptions: ParsableArguments {
       throw ValidationError("\(name) cannot be combined with --no-audio or --audio none.")
     }
     if volume != nil, options.audio.audio == .copy {
-      throw ValidationError("--volume changes the sound, and --audio copy does not; give one of them.")
+      throw ValidationError("--volume changes the audio, and --audio copy does not; give one of them.")
     }
     if let what = options.streamDescription,
       let name = volume != nil ? "--volume" : audioTrack != nil ? "--audio-track" : nil
     {
-      throw ValidationError("\(what) holds no sound; leave \(name) out, or name --out .mov or .mp4.")
+      throw ValidationError("\(what) cannot contain audio; leave \(name) out, or name --out .mov or .mp4.")
     }
     if burnSubtitles != nil, options.sandboxing.sandbox {
       throw ValidationError(

@@ -84,7 +84,7 @@ struct EncodingOptions: ParsableArguments {
 
   @OptionGroup(title: "Encoder", visibility: .helpAll) var encoding: EncoderOptions
 
-  @OptionGroup(title: "Sound and text", visibility: .helpAll) var audio: AudioOptions
+  @OptionGroup(title: "Audio and text", visibility: .helpAll) var audio: AudioOptions
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var formatOption: StreamFormatOption
 
@@ -195,7 +195,7 @@ struct EncodingOptions: ParsableArguments {
     }
     if audio.audioBitrate != nil {
       throw ValidationError(
-        "\(what) holds no sound; leave --audio-bitrate out, or name --out .mov or .mp4.")
+        "\(what) cannot contain audio; leave --audio-bitrate out, or name --out .mov or .mp4.")
     }
     if faststart.noFaststart {
       throw ValidationError("\(what) has no index; leave --no-faststart out, or name --out .mov or .mp4.")

@@ -12,7 +12,7 @@ struct SeveralMovieOptions: ParsableArguments {
     completion: .file())
   var further: [String] = []
 
-  @Flag(help: "Join the movies to one, in the given order. The sound is encoded.")
+  @Flag(help: "Join the movies to one, in the given order. The audio is encoded.")
   var join = false
 
   /// Whether `--out` names a folder: a name that ends in a slash or, for several movies, a folder
@@ -30,7 +30,7 @@ struct SeveralMovieOptions: ParsableArguments {
       throw ValidationError("--join needs at least two movies; give another one, or leave it out.")
     }
     if join, options.audio.audio == .copy {
-      throw ValidationError("--join encodes the sound, and --audio copy does not; give one of them.")
+      throw ValidationError("--join encodes the audio, and --audio copy does not; give one of them.")
     }
     guard !further.isEmpty, !join else { return }
     if !isFolder(options.out) {

@@ -5,7 +5,7 @@ import ArgumentParser
 struct StreamFormatOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With --out -, tcp://, udp:// or srt://: the container, with sound: mpegts, mp4 (in fragments), "
+      "With --out -, tcp://, udp:// or srt://: the container, with audio: mpegts, mp4 (in fragments), "
         + "matroska or flv. (default: an elementary stream of the pictures on standard output, mpegts to a "
         + "server)", valueName: "container"))
   var format: StreamFormat?

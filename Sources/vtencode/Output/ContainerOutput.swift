@@ -189,7 +189,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
 
   private func encoding<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as MediaFileError {
-      throw Failure("the sound cannot be encoded: \(error.detail)")
+      throw Failure("the audio cannot be encoded: \(error.detail)")
     }
   }
 

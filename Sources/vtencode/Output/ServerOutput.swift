@@ -190,7 +190,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
 
   private func failure(_ error: any Error) -> Failure {
     if let failure = error as? Failure { return failure }
-    if let error = error as? MediaFileError { return Failure("the sound cannot be encoded: \(error.detail)") }
+    if let error = error as? MediaFileError { return Failure("the audio cannot be encoded: \(error.detail)") }
     let reason = (error as NSError).localizedFailureReason ?? Failure.describe(error)
     let text = address.redacted(reason).trimmingCharacters(in: CharacterSet(charactersIn: ". \n"))
     return Failure(text.contains(address.description) ? text : "\(address): \(text)")

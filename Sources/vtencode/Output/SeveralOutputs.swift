@@ -72,7 +72,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
       }
       if row[index] == nil, track.kind == .audio, showsFailures {
         Console.note(
-          "vtencode: \(output.name) cannot hold another sound track, or not this one; it is left out there")
+          "vtencode: \(output.name) cannot hold another audio track, or not this one; it is left out there")
       }
     }
     guard row.contains(where: { $0 != nil }) else { return nil }

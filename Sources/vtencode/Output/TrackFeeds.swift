@@ -24,7 +24,7 @@ struct AudioFeed: Sendable {
         captured, volume: source.volume, bitRate: plan.audioBitRate, synchronizer: synchronizer)
       guard let id = try output.add(audio.track) else {
         throw Failure(
-          "the sound of '\(captured.audio.name)' cannot be encoded as AAC at this rate; give a lower "
+          "the audio of '\(captured.audio.name)' cannot be encoded as AAC at this rate; give a lower "
             + "--audio-bitrate")
       }
       (report.total, report.encoded) = (1, 1)
@@ -35,8 +35,8 @@ struct AudioFeed: Sendable {
     for properties in source.audioTracks {
       if try await properties.isEncrypted(in: source.asset) {
         throw Failure(
-          "sound track \(properties.number) of '\(source.name)' is encrypted, and its key is not available; leave "
-            + "the sound out with --no-audio, or decrypt it first")
+          "audio track \(properties.number) of '\(source.name)' is encrypted, and its key is not available; leave "
+            + "the audio out with --no-audio, or decrypt it first")
       }
       let isPlayable = properties.format.map { output.plays($0) } ?? false
       let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable
@@ -54,9 +54,9 @@ struct AudioFeed: Sendable {
           }
           throw Failure(
             encodes
-              ? "sound track \(properties.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
-                + "leave the sound out with --no-audio"
-              : "\(output.name) cannot hold sound track \(properties.number) (\(properties.codecName)) as it is; "
+              ? "audio track \(properties.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
+                + "leave the audio out with --no-audio"
+              : "\(output.name) cannot hold audio track \(properties.number) (\(properties.codecName)) as it is; "
                 + "encode it with --audio aac, or leave it out with --no-audio")
         }
         tracks.append((id, audio))

@@ -5,9 +5,9 @@ import Foundation
 
 struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Joins the segments of a plan, with the movie's sound.",
+    abstract: "Joins the segments of a plan, with the movie's audio.",
     discussion: """
-      Every segment is first checked against its record and the plan. This command copies or encodes the sound.
+      Every segment is first checked against its record and the plan. This command copies or encodes the audio.
 
       Examples:
         vtencode join --plan plan.json --out movie.mp4

@@ -258,7 +258,7 @@ final class WhepRun: @unchecked Sendable {
         + "\(TextFormat.plural(counts.requests, "request")) for a key frame")
     if let heard = audio?.counts {
       table.row(
-        "sound",
+        "audio",
         AudioSummary.received(
           heard, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
       table.figure("soundPackets", heard.packets)

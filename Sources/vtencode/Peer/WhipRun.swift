@@ -98,7 +98,7 @@ final class WhipRun: @unchecked Sendable {
     let answer = try PeerOffer.read(text, from: client.server)
     guard var configuration = AudioNegotiation.accept(answer, sending: offer.description) else {
       if !options.wire.progressOption.quiet {
-        Console.note("\(client.server.place) takes no sound; the pictures are sent without it")
+        Console.note("\(client.server.place) takes no audio; the pictures are sent without it")
       }
       return
     }
@@ -311,7 +311,7 @@ final class WhipRun: @unchecked Sendable {
       "\(TextFormat.bitRate(bits / max(seconds, 0.001))), up to \(TextFormat.bitRate(Double(rate))) as the path takes; "
         + "\(TextFormat.fixed(took, 1)) ms a frame to encode")
     if let heard {
-      table.row("sound", AudioSummary.sent(heard, after: seconds, failure: pump?.failure))
+      table.row("audio", AudioSummary.sent(heard, after: seconds, failure: pump?.failure))
       table.figure("soundPackets", heard.packets)
       table.figure("soundBits", heard.bytes * 8)
     }

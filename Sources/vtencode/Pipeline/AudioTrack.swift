@@ -57,11 +57,11 @@ final class AudioTrack: AudioReading, @unchecked Sendable {
   /// without loss.
   var damage: String? {
     let lost = reading.damage().lostAudioPackets
-    var parts = lost > 0 ? ["\(TextFormat.plural(lost, "packet")) of sound track \(number) lost"] : []
+    var parts = lost > 0 ? ["\(TextFormat.plural(lost, "packet")) of audio track \(number) lost"] : []
     if let failure {
       parts.append(
         SourceDamage.breakOff(
-          "sound track \(number) breaks", at: end.isNumeric ? end : nil, of: .invalid, failure))
+          "audio track \(number) breaks", at: end.isNumeric ? end : nil, of: .invalid, failure))
     }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
@@ -99,7 +99,7 @@ final class AudioTrack: AudioReading, @unchecked Sendable {
     static func channels(of properties: AudioTrackProperties) -> Int { min(properties.channels, 6) }
 
     init(_ source: MovieSource, _ properties: AudioTrackProperties, encodes: Bool) throws {
-      let what = "sound track \(properties.number) (\(properties.codecName))"
+      let what = "audio track \(properties.number) (\(properties.codecName))"
       do {
         // Each track has its own reader, since the tracks are read at different paces.
         reader = try AVAssetReader(asset: source.asset)

@@ -241,7 +241,7 @@ struct EncodingPlan: Sendable {
     guard audioBitRate != nil, audio == .auto, destination.holdsAudio, !source.audioTracks.isEmpty,
       source.audioTracks.allSatisfy({ $0.format.map { destination.plays($0) } ?? false })
     else { return nil }
-    let notice = "the sound is copied as it is, so --audio-bitrate changes nothing; --audio aac encodes it"
+    let notice = "the audio is copied as it is, so --audio-bitrate changes nothing; --audio aac encodes it"
     notices.append(notice)
     return notice
   }

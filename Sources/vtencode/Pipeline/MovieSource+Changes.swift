@@ -61,8 +61,8 @@ extension MovieSource {
       guard let audio = audioTracks.first(where: { $0.number == number }) else {
         throw Failure(
           audioTracks.isEmpty
-            ? "'\(name)' has no sound; leave --audio-track out"
-            : "'\(name)' has \(TextFormat.plural(audioTracks.count, "sound track")); --audio-track must be from 1 to "
+            ? "'\(name)' has no audio; leave --audio-track out"
+            : "'\(name)' has \(TextFormat.plural(audioTracks.count, "audio track")); --audio-track must be from 1 to "
               + "\(audioTracks.count)", status: 64)
       }
       source.audioTracks = [audio]
@@ -91,7 +91,7 @@ extension EncodingPlan {
       let isEndless = source.part == nil && frameLimit == nil
       if source.captured == nil, audio != .none {
         notices.append(
-          "'\(source.name)' has pictures only, so there is no sound"
+          "'\(source.name)' has pictures only, so there is no audio"
             + (purpose == .conferencing ? "" : "; --sound pulse: records a microphone")
             + (isEndless ? "; Ctrl-C ends the recording" : ""))
       } else if isEndless {

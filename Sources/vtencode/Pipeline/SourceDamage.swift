@@ -56,7 +56,7 @@ struct SourceDamage: Sendable {
     concealed = damage.concealedPictures
     lost = damage.lostPictures
     if damage.lostAudioPackets > 0 {
-      audio = ["\(TextFormat.plural(damage.lostAudioPackets, "packet")) of sound damaged"]
+      audio = ["\(TextFormat.plural(damage.lostAudioPackets, "packet")) of audio damaged"]
     }
     if let failure = damage.failure { breaksOff = Self.breakOff("it breaks", at: end, of: whole, failure) }
   }

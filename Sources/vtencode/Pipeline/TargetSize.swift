@@ -30,7 +30,7 @@ extension EncodingPlan {
     guard rate >= Double(BitRate.allowed.lowerBound) * 8 else {
       throw Failure(
         "\(TextFormat.bytes(Int(clamping: bytes))) are too few for \(TextFormat.fixed(seconds, 1)) s"
-          + (audio > 0 ? " with sound of \(TextFormat.bitRate(audio))" : "")
+          + (audio > 0 ? " with audio of \(TextFormat.bitRate(audio))" : "")
           + "; give a larger --target-size" + (audio > 0 ? ", --no-audio or a lower --audio-bitrate" : ""),
         status: 64)
     }

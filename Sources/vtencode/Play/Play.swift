@@ -57,7 +57,7 @@ struct Play: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Play faster or slower: 0.1 to 16.", valueName: "RATE"))
   var speed: Float = 1
 
-  @Flag(help: "Play without sound.")
+  @Flag(help: "Play without audio.")
   var muted = false
 
   @Flag(help: "Fill the screen.")
@@ -76,7 +76,7 @@ struct Play: AsyncParsableCommand {
   func validate() throws {
     if sandboxing.sandbox, !terminal || !muted {
       throw ValidationError(
-        "--sandbox permits no access to a screen or a sound device, which would reach programs outside of "
+        "--sandbox permits no access to a screen or an audio device, which would reach programs outside of "
           + "it; add --terminal --muted.")
     }
     if terminal, progressOption.json {

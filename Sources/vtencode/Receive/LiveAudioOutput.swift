@@ -39,7 +39,7 @@ final class LiveAudioOutput {
       return true
     } catch {
       let reason = (error as? OVTDisplayError)?.reason ?? Failure.describe(error)
-      Console.note("vtencode: \(reason); the sound is not played")
+      Console.note("vtencode: \(reason); the audio is not played")
       return false
     }
   }

@@ -11,7 +11,7 @@ struct Receive: AsyncParsableCommand {
       Waits for a sender, accepts the first one, and ends with it, after --frames, or with Ctrl-C; the movie is then \
       complete. A second Ctrl-C does not wait for the sender's answer; a third ends the process at once, and the part \
       that was written is kept. Lost packets are requested again, and a repaired picture where that does not help. The \
-      movie contains the received frames, as they were coded, at their times, and the sound as AAC. --web serves a page with the pictures, \
+      movie contains the received frames, as they were coded, at their times, and the audio as AAC. --web serves a page with the pictures, \
       charts of the session, and controls that request a key frame, drop packets, and limit the rate.
 
       Examples:
@@ -173,15 +173,15 @@ struct ReceiveOptions: ParsableArguments {
   @Option(
     name: [.customLong("out"), .customShort("o")],
     help: ArgumentHelp(
-      "Write frames and sound to a movie: .mov, .mp4 or .m4v, or the frames alone: .264 or .265.",
+      "Write frames and audio to a movie: .mov, .mp4 or .m4v, or the frames alone: .264 or .265.",
       valueName: "file"),
     completion: .file())
   var out: String?
 
-  @Flag(help: "Show the pictures in a window, and play the sound. f toggles full screen, q quits.")
+  @Flag(help: "Show the pictures in a window, and play the audio. f toggles full screen, q quits.")
   var play = false
 
-  @Flag(help: "Show the pictures in the terminal, as coloured blocks, without sound. q quits.")
+  @Flag(help: "Show the pictures in the terminal, as coloured blocks, without audio. q quits.")
   var terminal = false
 
   @OptionGroup var web: WebOptions

@@ -272,7 +272,7 @@ final class ReceiveRun: @unchecked Sendable {
     if session.hasAudio, settings.takesAudio {
       let audio = session.audioCounts
       table.row(
-        "sound",
+        "audio",
         AudioSummary.received(
           audio, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
       table.figure("soundPackets", audio.packets)

@@ -11,7 +11,7 @@ struct Send: AsyncParsableCommand {
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
       Sends H.264 or HEVC in RTP over UDP, from the encoder's low-latency mode. Only a greeting is sent before the receiver \
-      has answered it. The sound of a movie, or of a microphone with --sound, goes as Opus. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
+      has answered it. The audio of a movie, or of a microphone with --sound, goes as Opus. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
       with the source, when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does, in the \
       same process.
 
@@ -73,7 +73,7 @@ struct Send: AsyncParsableCommand {
       let pictures = try source.pictures()
       let audio = options.audio.noAudio ? nil : source.audio()
       if audio != nil, description != nil, !options.wire.progressOption.quiet {
-        Console.note("The sound is left out, as players get the pictures alone; --whip has both")
+        Console.note("The audio is left out, as players get the pictures alone; --whip has both")
       }
       let run = try SendRun(
         options, source: source, pictures: pictures, destination: destination, address: address,

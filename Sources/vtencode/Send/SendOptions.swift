@@ -78,7 +78,7 @@ struct SendOptions: ParsableArguments {
       [("--no-audio", audio.noAudio), ("--sdp", description.sdp != nil)].map {
         ($0.0, $0.1 && audioSource.audio != nil)
       }
-    ) { "--sound records sound, which \($0) does not send; leave one of them out." }
+    ) { "--sound records audio, which \($0) does not send; leave one of them out." }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate must be from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }

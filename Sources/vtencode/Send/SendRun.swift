@@ -303,7 +303,7 @@ final class SendRun: @unchecked Sendable {
         + "\(TextFormat.fixed(took, 1)) ms a frame to encode")
     if let pump {
       let audio = lock.withLock { session.audioCounts }
-      table.row("sound", AudioSummary.sent(audio, after: seconds, failure: pump.failure))
+      table.row("audio", AudioSummary.sent(audio, after: seconds, failure: pump.failure))
       table.figure("soundPackets", audio.packets)
       table.figure("soundBits", audio.bytes * 8)
     }

@@ -113,7 +113,7 @@ import TestSupport
   }
 
   @Test(
-    "A tap sees every frame with its time, what it changes is heard, and it is told when sound begins and ends"
+    "A tap sees every frame with its time, what it changes is heard, and it is told when audio begins and ends"
   )
   func aTapSeesAndChangesEveryFrame() throws {
     let (path, samples) = try Self.audio()
@@ -193,7 +193,7 @@ import TestSupport
     #expect(heard.count == samples.count && heard.allSatisfy { $0 == 0.125 })
   }
 
-  @Test("An exported movie has the sound of the tap")
+  @Test("An exported movie has the audio of the tap")
   func anExportedMovieHasTheAudioOfTheTap() async throws {
     let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))

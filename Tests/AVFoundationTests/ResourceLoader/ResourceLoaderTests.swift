@@ -325,7 +325,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
 
   /// The same where the source is one of several, inside another source.
   @Test(arguments: [
-    "mix", "sound", "scaled sound", "mix of a composition", "stored", "pictures", "opened late",
+    "mix", "audio", "scaled audio", "mix of a composition", "stored", "pictures", "opened late",
   ]) func whatIsComposedOfASilentDelegateCanBeCancelled(kind: String) async throws {
     let isVideo = kind == "pictures"
     let path =
@@ -344,7 +344,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     let track = try #require(
       composition.addMutableTrack(withMediaType: source.mediaType, preferredTrackID: 1))
     try track.insertTimeRange(source.timeRange, of: source, at: .zero)
-    if kind == "scaled sound" {
+    if kind == "scaled audio" {
       track.scaleTimeRange(track.timeRange, toDuration: CMTime(value: 90, timescale: 1))
     }
     let pcm: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]

@@ -154,7 +154,7 @@ import TestSupport
     #expect(held == nil)
   }
 
-  @Test("An export in two passes keeps all frames and sound, differs from a single pass, and leaves no files")
+  @Test("An export in two passes keeps all frames and audio, differs from a single pass, and leaves no files")
   func anExportInTwoPassesKeepsAllFramesAndAudio() async throws {
     let asset = try Self.source()
     var rates: [Bool: Double] = [:]

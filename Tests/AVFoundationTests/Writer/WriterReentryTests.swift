@@ -189,7 +189,7 @@ import TestSupport
     let hasEnded = await onThread {
       (0..<2).allSatisfy { _ in waitForSignal(done) }
     }
-    try #require(hasEnded, "the pictures and the sound wait for each other")
+    try #require(hasEnded, "the pictures and the audio wait for each other")
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     #expect(try Probe.samples(scratch.file("ahead.mov")).count == 150)

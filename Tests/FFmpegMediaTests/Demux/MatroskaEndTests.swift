@@ -90,7 +90,7 @@ import Testing
     #expect(abs(found - expected) < 0.01, "\(found)")
   }
 
-  @Test("Sound of a varying rate lasts until its last block, and not as its size and rate suggest")
+  @Test("Audio of a varying rate lasts until its last block, and not as its size and rate suggest")
   func audioOfAVaryingRate() throws {
     let bytes = try FFmpegTool.run(
       [

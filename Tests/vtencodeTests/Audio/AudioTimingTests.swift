@@ -185,7 +185,7 @@ import WebRTC
       let nearest = try #require(beeps.min { abs($0 - flash) < abs($1 - flash) })
       worst = max(worst, abs(nearest - flash))
     }
-    #expect(worst < 0.02, "sound and pictures are \(worst) s apart: \(flashes) \(beeps)")
+    #expect(worst < 0.02, "audio and pictures are \(worst) s apart: \(flashes) \(beeps)")
   }
 
   @Test(arguments: [0, 0.05]) func audioAndPicturesStayTogether(loss: Double) async throws {
@@ -242,7 +242,7 @@ import WebRTC
     var pictures = try source.pictures()
     let audio = try #require(source.audio())
     let heard = HeardAudio(audio)
-    async let end: Void = onThread("sound") { try heard.readToTheEnd() }
+    async let end: Void = onThread("audio") { try heard.readToTheEnd() }
     defer { audio.stop() }
     // The first picture of the second repetition is the 55th.
     for number in 1...54 {

@@ -104,7 +104,7 @@ import Testing
     return data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
   }
 
-  @Test("Sound begins with the pictures, gaps are silent, and it ends where they end")
+  @Test("Audio begins with the pictures, gaps are silent, and it ends where they end")
   func trackIsAsLongAsThePictures() throws {
     // From 0.5 s before the pictures to 1.5 s after their beginning, without 0.5 to 1.
     let input = Pieces([
@@ -136,10 +136,10 @@ import Testing
   }
 
   @Test func failuresAreTold() throws {
-    let audio = CapturedAudio(Pieces([], failure: Failure("'x' gives no sound any more")), name: "alsa:x")
+    let audio = CapturedAudio(Pieces([], failure: Failure("'x' gives no audio any more")), name: "alsa:x")
     audio.begin(at: 0)
     #expect(audio.next() == nil)
-    #expect(audio.failure == "'x' gives no sound any more")
+    #expect(audio.failure == "'x' gives no audio any more")
     let sending = CapturedCallAudio(audio)
     #expect(throws: Failure.self) { try sending.next() }
   }

@@ -73,7 +73,7 @@ import TestSupport
       [arguments[0], "test:160x128@30", "--duration", "3", "--sound", "alsa:tone"] + arguments.dropFirst())
     try #require(run.status == 0, "\(run.complaints)")
     #expect(run.text.contains("encoded as AAC"), "\(run.text)")
-    #expect(!run.complaints.contains("no sound"), "\(run.complaints)")
+    #expect(!run.complaints.contains("no audio"), "\(run.complaints)")
     let heard = try Self.audio(out, in: folder)
     let pictures = try Self.pictureSeconds(out, in: folder)
     #expect(abs(pictures - 3) < 0.04, "\(pictures)")
@@ -96,7 +96,7 @@ import TestSupport
     }
   }
 
-  @Test("Sound and pictures that are generated begin together, and replace a movie's sound")
+  @Test("Audio and pictures that are generated begin together, and replace a movie's audio")
   func generatedAudioIsInStep() throws {
     let folder = try Folder()
     let run = try CommandLine.run(
@@ -123,7 +123,7 @@ import TestSupport
     #expect(Sinusoid.share(of: 440, in: replaced[5760..<38_400]) > 0.95)
   }
 
-  @Test("Ctrl-C ends a recording with sound well")
+  @Test("Ctrl-C ends a recording with audio well")
   func interruption() throws {
     let folder = try Self.device()
     let run = try Self.run(
@@ -167,17 +167,17 @@ import TestSupport
       #expect(finished.complaints.contains(words), "\(arguments): \(finished.complaints)")
     }
     let live = ["streaming", "test:160x128@30", "--duration", "1", "--out", "out.mp4"]
-    try expectFailure(live + ["--sound", "alsa:nosuch"], "there is no sound device 'alsa:nosuch'", status: 1)
+    try expectFailure(live + ["--sound", "alsa:nosuch"], "there is no audio device 'alsa:nosuch'", status: 1)
     try expectFailure(live + ["--sound", "pulse:"], "no sound server", status: 1)
     try expectFailure(
       ["send", "test:", "--to", "127.0.0.1:5004", "--sound", "alsa:nosuch"],
-      "there is no sound device 'alsa:nosuch'", status: 1)
+      "there is no audio device 'alsa:nosuch'", status: 1)
     try expectFailure(live + ["--sound", "microphone"], "pulse:", status: 64)
     try expectFailure(live + ["--sound", "test:", "--no-audio"], "--no-audio", status: 64)
     try expectFailure(live + ["--sound", "test:", "--audio", "copy"], "--audio copy", status: 64)
     try expectFailure(live + ["--sound", "test:", "--sandbox"], "--sandbox", status: 64)
     try expectFailure(
-      ["streaming", "test:", "--sound", "test:", "--out", "out.264"], "holds no sound", status: 64)
+      ["streaming", "test:", "--sound", "test:", "--out", "out.264"], "cannot contain audio", status: 64)
     try expectFailure(
       ["streaming", CommandLine.sample, "--unpaced", "--sound", "test:", "--out", "o.mp4"], "--unpaced",
       status: 64)

@@ -9,7 +9,7 @@ import TestSupport
 /// Received audio beside a window, and on a page with WebCodecs.
 @Suite(.serialized) struct PlayedAudioTests {
   #if Display
-    @Test("Received sound is played beside the window")
+    @Test("Received audio is played beside the window")
     func playing() throws {
       let folder = try Folder()
       let port = try freeDatagramPort()
@@ -38,7 +38,7 @@ import TestSupport
     }
   #endif
 
-  @Test("A page with WebCodecs is given the sound")
+  @Test("A page with WebCodecs is given the audio")
   func pagesHaveIt() throws {
     let folder = try Folder()
     let web = try freePort()

@@ -41,7 +41,7 @@ import Testing
     try Probe(path).frames().compactMap(\.time).sorted()
   }
 
-  @Test("A movie's playlist lists all pictures and sound in segments of four seconds")
+  @Test("A movie's playlist lists all pictures and audio in segments of four seconds")
   func aMoviesPlaylistListsAll() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)

@@ -7,7 +7,7 @@ import Testing
 /// `--rendition`: several sizes of one movie, between which a player may switch.
 @Suite struct RenditionTests {
   @Test(
-    "Renditions have the same pictures, times, key frames and segments, and share the sound",
+    "Renditions have the same pictures, times, key frames and segments, and share the audio",
     arguments: ["transcoding", "streaming"])
   func renditionsAgree(_ command: String) throws {
     let folder = try Folder()

@@ -103,7 +103,7 @@ import Testing
     #expect(short.status == 64 && short.complaints.contains("16 bytes"), "\(short.complaints)")
   }
 
-  @Test("A DASH manifest is over the same segments, and ffmpeg reads all pictures and the sound")
+  @Test("A DASH manifest is over the same segments, and ffmpeg reads all pictures and the audio")
   func aManifestIsOverTheSameSegments() throws {
     let folder = try Folder()
     try HTTPLiveTests.makeMovie(in: folder, seconds: 5)

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "A part of a movie in which there is no sound yet needs none", arguments: ["transcoding", "streaming"])
+    "A part of a movie in which there is no audio yet needs none", arguments: ["transcoding", "streaming"])
   func audioThatComesLaterIsNotNeeded(_ command: String) throws {
     let folder = try Folder()
     try Self.make(
@@ -57,7 +57,7 @@ import Testing
     #expect(folder.contents.contains("x.mpd") && !folder.contents.contains("x-sound.m3u8"))
   }
 
-  @Test("Encoded sound that begins before the picture has no negative time, and stays beside it")
+  @Test("Encoded audio that begins before the picture has no negative time, and stays beside it")
   func audioThatComesEarlierHasNoNegativeTime() throws {
     let folder = try Folder()
     try Self.make(
@@ -81,7 +81,7 @@ import Testing
     #expect(audio.count == 2 && audio[0] >= 0 && audio[0] < 1024.0 / 44_100, "\(audio)")
   }
 
-  @Test("Sound that comes later makes no segment longer")
+  @Test("Audio that comes later makes no segment longer")
   func laterAudioMakesNoSegmentLonger() throws {
     let folder = try Folder()
     try Self.make(
@@ -100,7 +100,7 @@ import Testing
     try expectNoErrors(probe)
   }
 
-  @Test("Sound of a transport stream, which has no configuration, is encoded")
+  @Test("Audio of a transport stream, which has no configuration, is encoded")
   func audioOfATransportStreamIsEncoded() throws {
     let folder = try Folder()
     try HTTPLiveTests.makeMovie(in: folder, seconds: 3)
@@ -116,7 +116,7 @@ import Testing
     #expect(copied.status == 1 && copied.complaints.contains("--audio aac"), "\(copied)")
   }
 
-  @Test("Sound that lasts longer than the pictures counts")
+  @Test("Audio that lasts longer than the pictures counts")
   func longerAudioCounts() throws {
     let folder = try Folder()
     try Self.make(

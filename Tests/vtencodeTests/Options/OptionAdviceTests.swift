@@ -49,7 +49,7 @@ import Testing
       ]))
     #expect(options(short).count <= 11, "\(options(short))")
     #expect(options(long).isStrictSuperset(of: options(short)))
-    for title in ["PICTURES:", "BIT RATE:", "ENCODER:", "SOUND AND TEXT:", "CHANGES OF THE MOVIE:"] {
+    for title in ["PICTURES:", "BIT RATE:", "ENCODER:", "AUDIO AND TEXT:", "CHANGES OF THE MOVIE:"] {
       #expect(long.contains(title) && !short.contains(title), "\(title)")
     }
     #expect(short.contains("--help-all"))

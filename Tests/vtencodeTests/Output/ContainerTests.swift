@@ -52,8 +52,8 @@ import Testing
     #expect(pictures.count == 75)
     for (one, next) in zip(pictures, pictures.dropFirst()) { #expect(abs(next - one - 0.04) < 0.0015) }
     let (first, last) = (try #require(audio.first), try #require(audio.last))
-    #expect(abs(first - pictures[0]) < 0.06, "the sound begins at \(first), the pictures at \(pictures[0])")
-    #expect(abs(last - pictures[74]) < 0.1, "the sound ends at \(last), the pictures at \(pictures[74])")
+    #expect(abs(first - pictures[0]) < 0.06, "the audio begins at \(first), the pictures at \(pictures[0])")
+    #expect(abs(last - pictures[74]) < 0.1, "the audio ends at \(last), the pictures at \(pictures[74])")
     // In the file, no track runs ahead of the other.
     var latest = -Double.infinity
     for packet in times.packets {
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(
-    "A .mkv, .ts or .flv file holds all pictures and the sound at the movie's times",
+    "A .mkv, .ts or .flv file holds all pictures and the audio at the movie's times",
     arguments: ["mkv", "ts", "flv"])
   func aFileHoldsAllPicturesAndTheAudio(_ ending: String) throws {
     let folder = try Folder()
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(
-    "Standard output is a container with sound if --format says so",
+    "Standard output is a container with audio if --format says so",
     arguments: ["mpegts", "mp4", "matroska", "flv"])
   func standardOutputIsAContainer(_ format: String) throws {
     let folder = try Folder()
@@ -208,7 +208,7 @@ import Testing
     #expect(try #require(first.dts_time.flatMap(Double.init)) > stream.clocks[0])
   }
 
-  @Test("Sound that a container holds is copied, and other sound is encoded")
+  @Test("Audio that a container holds is copied, and other audio is encoded")
   func audioThatAContainerHoldsIsCopied() throws {
     for (codec, ending, expected, wording) in [
       ("libopus", "mkv", "opus", "copied"), ("libopus", "flv", "aac", "encoded as AAC"),
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("The language of the sound is kept", arguments: ["mkv", "ts"])
+  @Test("The language of the audio is kept", arguments: ["mkv", "ts"])
   func theLanguageOfTheAudioIsKept(ending: String) throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder, audio: ["-c:a", "aac", "-metadata:s:a:0", "language=ger"])

@@ -12,7 +12,7 @@ private let rtmpModule = [
 
 /// A live stream to nginx with its RTMP module, which records what it gets.
 @Suite(.enabled(if: rtmpModule != nil)) struct NginxTests {
-  @Test("nginx records all pictures and the sound of a live stream")
+  @Test("nginx records all pictures and the audio of a live stream")
   func nginxRecordsALiveStream() throws {
     let folder = try Folder()
     let port = try PeerProgram.freePort()

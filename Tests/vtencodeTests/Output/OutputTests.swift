@@ -161,7 +161,7 @@ import Testing
     #expect(silent.audio.total == 0 && silent.audio.summary == nil && silent.text.summary == nil)
   }
 
-  @Test("Sound that an output's readers do not know comes decoded, to be encoded as AAC")
+  @Test("Audio that an output's readers do not know comes decoded, to be encoded as AAC")
   func audioThatAnOutputsReadersDoNotKnowComesDecoded() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)

@@ -80,7 +80,7 @@ import Testing
     try expectNoErrors(probe)
   }
 
-  @Test("A server gets all pictures and the sound, and its key is in no message", arguments: Self.servers)
+  @Test("A server gets all pictures and the audio, and its key is in no message", arguments: Self.servers)
   private func aServerGetsAllPictures(_ server: Server) throws { try stream(server) }
 
   @Test("A listener of SRT with a passphrase gets all pictures", .enabled(if: Self.hasSRT))

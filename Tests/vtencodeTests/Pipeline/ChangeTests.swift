@@ -312,7 +312,7 @@ import Testing
     #expect(abs(change - decibels) < 0.7, "\(change)")
   }
 
-  @Test("One of several sound tracks is kept")
+  @Test("One of several audio tracks is kept")
   func audioTrack() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(

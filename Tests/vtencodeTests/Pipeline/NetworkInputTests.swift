@@ -89,7 +89,7 @@ import Testing
     #expect(abs((times.first ?? 1) - 0) < 0.1 && abs((times.last ?? 0) - 59.0 / 25) < 0.1, "\(times)")
   }
 
-  @Test("A sender's pictures and sound arrive, and its key is in no message", arguments: senders)
+  @Test("A sender's pictures and audio arrive, and its key is in no message", arguments: senders)
   func aSendersPicturesAndAudioArrive(_ sender: Sender) throws { try expectPicturesAndAudio(sender) }
 
   @Test("A sender of SRT with a passphrase is heard", .enabled(if: hasSRT))

@@ -9,7 +9,7 @@ import Testing
   private func times(_ path: String) throws -> [Double] { try Probe(path).frames().compactMap(\.time) }
 
   @Test(
-    "A part has the frames and the sound of its time range",
+    "A part has the frames and the audio of its time range",
     arguments: ["transcoding", "streaming", "conferencing"])
   func partOfMovie(command: String) throws {
     let folder = try Folder()
@@ -120,7 +120,7 @@ import Testing
           name,
         ] + extra,
         in: folder.url)
-      #expect(run.status == 0 && run.complaints.contains("there is no sound"), "\(run.complaints)")
+      #expect(run.status == 0 && run.complaints.contains("there is no audio"), "\(run.complaints)")
       #expect(try Probe(folder.path(name)).frameCount() == 10)
       hashes.insert(
         try CommandLine.shell("ffmpeg -nostdin -v error -i \(name) -f md5 -", in: folder).text)

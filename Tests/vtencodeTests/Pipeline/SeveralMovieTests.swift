@@ -17,7 +17,7 @@ import Testing
     try #require(made.status == 0, "\(made.complaints)")
   }
 
-  @Test("Joined movies follow one another, with silence where one has no sound")
+  @Test("Joined movies follow one another, with silence where one has no audio")
   func joined() throws {
     let folder = try Folder()
     try makeMovie("one.mp4", audio: false, in: folder)

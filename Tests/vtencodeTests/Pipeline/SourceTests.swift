@@ -203,7 +203,7 @@ import Testing
       "sound.mkv", in: folder,
       ["-map", "0:v", "-map", "1:a", "-c:v", "libx264", "-c:a", "libopus", "-ac", "2"])
     let run = try encode(source, "--out", "out.mp4", in: folder)
-    #expect(run.text.contains("sound   encoded as AAC"), "\(run.text)")
+    #expect(run.text.contains("audio   encoded as AAC"), "\(run.text)")
     let audio = try #require(try Probe(folder.path("out.mp4")).streams().first { $0.codec_type == "audio" })
     #expect(audio.codec_name == "aac")
     let refused = try CommandLine.vtencode(
@@ -221,7 +221,7 @@ import Testing
         "-metadata:s:a:0", "language=deu", "-metadata:s:a:1", "language=eng",
       ])
     let run = try encode(source, "--out", "out.mov", in: folder)
-    #expect(run.text.contains("sound   1 of 2 tracks copied, 1 encoded as AAC"), "\(run.text)")
+    #expect(run.text.contains("audio   1 of 2 tracks copied, 1 encoded as AAC"), "\(run.text)")
     let probe = try CommandLine.run(
       "ffprobe",
       [

@@ -58,7 +58,7 @@
       }
     }
 
-    @Test("Figures of a screen that nobody sees: pictures at their time, sound with them")
+    @Test("Figures of a screen that nobody sees: pictures at their time, audio with them")
     func figuresOfAHiddenScreenAreRight() throws {
       guard try CommandLine.shell("command -v xvfb-run").status == 0 else {
         Issue.record("xvfb-run is not installed", severity: .warning)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The older place of the types of sound.
+// The older place of the audio types.
 
 #ifndef OVT_COREAUDIO_COREAUDIOTYPES_UMBRELLA_H
 #define OVT_COREAUDIO_COREAUDIOTYPES_UMBRELLA_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of sound that Core Media's functions take.
+// The audio types that Core Media's functions take.
 
 #ifndef OVT_COREAUDIOTYPES_COREAUDIOBASETYPES_H
 #define OVT_COREAUDIOTYPES_COREAUDIOBASETYPES_H
@@ -16,7 +16,7 @@ typedef UInt32 AudioChannelLayoutTag;
 typedef UInt32 AudioChannelBitmap;
 typedef UInt32 AudioChannelFlags;
 
-/// A format of sound.
+/// An audio format.
 typedef struct AudioStreamBasicDescription {
   Float64 mSampleRate;
   AudioFormatID mFormatID;
@@ -36,14 +36,14 @@ typedef struct AudioStreamPacketDescription {
   UInt32 mDataByteSize;
 } AudioStreamPacketDescription;
 
-/// One buffer of sound.
+/// One buffer of audio.
 typedef struct AudioBuffer {
   UInt32 mNumberChannels;
   UInt32 mDataByteSize;
   void *OVT_NULLABLE mData;
 } AudioBuffer;
 
-/// Buffers of sound; more than one follow in memory.
+/// Buffers of audio; more than one follow in memory.
 typedef struct AudioBufferList {
   UInt32 mNumberBuffers;
   AudioBuffer mBuffers[1];
@@ -56,7 +56,7 @@ typedef struct AudioChannelDescription {
   Float32 mCoordinates[3];
 } AudioChannelDescription;
 
-/// How the channels of sound are arranged. More descriptions than one follow in memory.
+/// How the channels of audio are arranged. More descriptions than one follow in memory.
 typedef struct AudioChannelLayout {
   AudioChannelLayoutTag mChannelLayoutTag;
   AudioChannelBitmap mChannelBitmap;
@@ -64,7 +64,7 @@ typedef struct AudioChannelLayout {
   AudioChannelDescription mChannelDescriptions[1];
 } AudioChannelLayout;
 
-/// A format of sound with its layout.
+/// An audio format with its layout.
 typedef struct AudioFormatListItem {
   AudioStreamBasicDescription mASBD;
   AudioChannelLayoutTag mChannelLayoutTag;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of sound.
+// The audio types.
 
 #ifndef OVT_COREAUDIOTYPES_COREAUDIOTYPES_UMBRELLA_H
 #define OVT_COREAUDIOTYPES_COREAUDIOTYPES_UMBRELLA_H

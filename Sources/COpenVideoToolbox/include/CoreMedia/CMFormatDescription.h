@@ -483,7 +483,7 @@ OVT_EXPORT const CFStringRef kCMTimeCodeFormatDescriptionKey_Value;
 /// In the source's dictionary: the name's language, as QuickTime numbers them.
 OVT_EXPORT const CFStringRef kCMTimeCodeFormatDescriptionKey_LangCode;
 
-/// Creates a description of sound.
+/// Creates an audio format description.
 ///
 /// - `asbd`: Sample rate, format and sizes.
 /// - `layoutSize`: The size of the channel layout with all its descriptions in bytes; 0 if there is
@@ -512,12 +512,12 @@ OVT_EXPORT const void *OVT_NULLABLE CMAudioFormatDescriptionGetMagicCookie(
 OVT_EXPORT const AudioChannelLayout *OVT_NULLABLE CMAudioFormatDescriptionGetChannelLayout(
     CMAudioFormatDescriptionRef desc, size_t *OVT_NULLABLE sizeOut);
 
-/// The formats that the sound can be decoded to, the richest first, valid as long as the
+/// The formats that the audio can be decoded to, the richest first, valid as long as the
 /// description; NULL for other media. There is one, that of the description.
 OVT_EXPORT const AudioFormatListItem *OVT_NULLABLE CMAudioFormatDescriptionGetFormatList(
     CMAudioFormatDescriptionRef desc, size_t *OVT_NULLABLE sizeOut);
 
-/// The richest format that the sound can be decoded to, valid as long as the description; NULL for
+/// The richest format that the audio can be decoded to, valid as long as the description; NULL for
 /// other media.
 OVT_EXPORT const AudioFormatListItem *OVT_NULLABLE CMAudioFormatDescriptionGetRichestDecodableFormat(
     CMAudioFormatDescriptionRef desc);
@@ -527,7 +527,7 @@ OVT_EXPORT const AudioFormatListItem *OVT_NULLABLE CMAudioFormatDescriptionGetRi
 OVT_EXPORT const AudioFormatListItem *OVT_NULLABLE CMAudioFormatDescriptionGetMostCompatibleFormat(
     CMAudioFormatDescriptionRef desc);
 
-/// Compares parts of two descriptions of sound.
+/// Compares parts of two audio format descriptions.
 ///
 /// - `equalityMask`: The parts.
 /// - `equalityMaskOut`: Set to those of them that are equal.

@@ -195,7 +195,7 @@ OVT_EXPORT OSStatus CMTimeCodeFormatDescriptionCopyAsBigEndianTimeCodeDescriptio
     CMBlockBufferRef OVT_NULLABLE *timeCodeDescriptionBlockBufferOut);
 
 /// Whether the sample tables of a track with this sound description count frames of uncompressed
-/// sound although the sound is compressed: in QuickTime movies with a version before 2, unless the
+/// audio although the audio is compressed: in QuickTime movies with a version before 2, unless the
 /// compression identifier is -2.
 OVT_EXPORT Boolean CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(
     CMBlockBufferRef soundDescriptionBlockBuffer, CMSoundDescriptionFlavor OVT_NULLABLE flavor);

@@ -94,7 +94,7 @@ OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_HEVCTemporalSubLayerAccess;
 OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_HEVCStepwiseTemporalSubLayerAccess;
 /// The type of the sample's HEVC NAL units if it is a random access point (number).
 OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_HEVCSyncSampleNALUnitType;
-/// The number of samples that have to be decoded, from this one on, until sound is correct
+/// The number of samples that have to be decoded, from this one on, until audio is correct
 /// (number).
 OVT_EXPORT const CFStringRef kCMSampleAttachmentKey_AudioIndependentSampleDecoderRefreshCount;
 /// The temporal level (number).
@@ -209,17 +209,17 @@ OVT_EXPORT const CFStringRef kCMSampleBufferConsumerNotification_BufferConsumed;
 OVT_EXPORT CFArrayRef OVT_NULLABLE CMSampleBufferGetSampleAttachmentsArray(
     CMSampleBufferRef sbuf, Boolean createIfNecessary);
 
-/// Copies uncompressed sound of a sample buffer into buffers that are there.
+/// Copies uncompressed audio of a sample buffer into buffers that are there.
 ///
 /// - `frameOffset`: The first frame.
-/// - `bufferList`: One buffer for interleaved sound, otherwise one for each channel; with room for
+/// - `bufferList`: One buffer for interleaved audio, otherwise one for each channel; with room for
 ///   the frames each.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
 ///   `kCMSampleBufferError_ArrayTooSmall` if there is not enough room.
 OVT_EXPORT OSStatus CMSampleBufferCopyPCMDataIntoAudioBufferList(
     CMSampleBufferRef sbuf, int32_t frameOffset, int32_t numFrames, AudioBufferList *bufferList);
 
-/// The sound of a sample buffer as a list of buffers that point into a block buffer.
+/// The audio of a sample buffer as a list of buffers that point into a block buffer.
 ///
 /// - `bufferListSizeNeededOut`: receives the size of the list in bytes.
 /// - `bufferListOut`: the list, of `bufferListSize` bytes; NULL to ask for its size only.
@@ -238,7 +238,7 @@ OVT_EXPORT OSStatus CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
     CFAllocatorRef OVT_NULLABLE blockBufferMemoryAllocator, uint32_t flags,
     CMBlockBufferRef OVT_NULLABLE *OVT_NULLABLE blockBufferOut);
 
-/// Copies the sound in a list of buffers and makes it the data of a sample buffer, which is ready
+/// Copies the audio in a list of buffers and makes it the data of a sample buffer, which is ready
 /// then.
 ///
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
@@ -304,7 +304,7 @@ OVT_EXPORT OSStatus CMSampleBufferCreateReadyWithImageBuffer(
     CMVideoFormatDescriptionRef formatDescription, const CMSampleTimingInfo *sampleTiming,
     CMSampleBufferRef OVT_NULLABLE *sampleBufferOut);
 
-/// Creates a sample buffer of sound that is ready; see
+/// Creates a sample buffer of audio that is ready; see
 /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
 ///
 /// The caller owns the object that `sampleBufferOut` receives, and releases it with `CFRelease`.
@@ -473,7 +473,7 @@ OVT_EXPORT OSStatus CMSampleBufferCreateForImageBuffer(
     CMVideoFormatDescriptionRef formatDescription, const CMSampleTimingInfo *sampleTiming,
     CMSampleBufferRef OVT_NULLABLE *sampleBufferOut);
 
-/// Creates a sample buffer of packets of sound. The caller owns the object that `sampleBufferOut`
+/// Creates a sample buffer of audio packets. The caller owns the object that `sampleBufferOut`
 /// receives.
 OVT_EXPORT OSStatus CMAudioSampleBufferCreateWithPacketDescriptions(
     CFAllocatorRef OVT_NULLABLE allocator, CMBlockBufferRef OVT_NULLABLE dataBuffer, Boolean dataReady,

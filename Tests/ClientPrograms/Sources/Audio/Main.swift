@@ -105,6 +105,6 @@ func fail(_ reason: String) -> Never {
     else {
       fail("types")
     }
-    print("sound: all well")
+    print("audio: all well")
   }
 }

@@ -264,7 +264,7 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     try require(plain.count == faded.count && plain.count >= 29, "\(plain.count) parts")
     try require(plain[2] > 0.4 && abs(faded[2] / plain[2] - 0.8) < 0.06, "\(faded)")
     try require(faded[8] / plain[8] < 0.25, "\(faded)")
-    try require(plain[11..<14].allSatisfy { $0 < 0.02 }, "sound in the gap: \(plain)")
+    try require(plain[11..<14].allSatisfy { $0 < 0.02 }, "audio in the gap: \(plain)")
     try require(abs(faded[20] / plain[20] - 0.5) < 0.05, "\(faded)")
 
     // Pictures turned negative by a compositor of our own.
@@ -299,6 +299,6 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     let result = AVURLAsset(url: exported)
     let length = try await result.load(.duration)
     try require(abs(length.seconds - 3) < 0.1, "\(length.seconds)")
-    print("editor: \(shown.count) pictures, \(plain.count) parts of sound, \(length.seconds) s exported")
+    print("editor: \(shown.count) pictures, \(plain.count) parts of audio, \(length.seconds) s exported")
   }
 }

@@ -38,7 +38,7 @@ private func makeAudio(frames: Int) -> CMSampleBuffer? {
 }
 
 func audioBuffers() {
-  guard let sample = makeAudio(frames: 100) else { return check(false, "no sound") }
+  guard let sample = makeAudio(frames: 100) else { return check(false, "no audio") }
   // As recorders take it apart.
   var needed = 0
   CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(

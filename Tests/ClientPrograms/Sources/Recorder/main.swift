@@ -142,7 +142,7 @@ final class Recorder: @unchecked Sendable {
     let channels = try sample.withAudioBufferList { list, _ in list.count }
     try require(channels == 2, "channels")
     while !audio.isReadyForMoreMediaData { usleep(1000) }
-    try require(audio.append(sample), "append sound: \(String(describing: writer.error))")
+    try require(audio.append(sample), "append audio: \(String(describing: writer.error))")
     counts.withLock { $0.packets += 1 }
   }
 }
