@@ -35,8 +35,8 @@ public let AVEncoderAudioQualityKey: String = "AVEncoderQualityKey"
 public let AVEncoderAudioQualityForVBRKey: String = "AVEncoderQualityForVBRKey"
 /// The meaning of the bit rate: one of the strategies below.
 public let AVEncoderBitRateStrategyKey: String = "AVEncoderBitRateStrategyKey"
-/// The bit depth of lossless encoders, from 8 to 32. It is a hint, and a number in this range is
-/// ignored.
+/// The bit depth of lossless encoders, from 8 to 32. Other numbers are rejected; since the value is
+/// a hint, those in the range have no effect.
 public let AVEncoderBitDepthHintKey: String = "AVEncoderBitDepthHintKey"
 
 /// The same as `AVAudioBitRateStrategy_LongTermAverage`.

@@ -43,8 +43,12 @@ extension CMFormatDescription {
     public static let all = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_All)
   }
 
-  /// Compares parts of two audio format descriptions. Returns whether all of them are equal, and
-  /// the parts that are.
+  /// Compares parts of two audio format descriptions.
+  /// - Parameters:
+  ///   - otherFormatDescription: The description to compare with.
+  ///   - equalityMask: The parts to compare.
+  /// - Returns: Whether all of these parts are equal, and the mask of those that are; false and an
+  ///   empty mask if one of the descriptions is not of audio.
   public func equalTo(_ otherFormatDescription: CMAudioFormatDescription, equalityMask: EqualityMask = .all)
     -> (
       Bool, equalityMask: EqualityMask

@@ -20,6 +20,17 @@ public typealias CVPixelBufferReleasePlanarBytesCallback =
 /// Creates a pixel buffer that wraps memory with pixels in one plane.
 ///
 /// Nothing is copied: the memory must stay valid until `releaseCallback` is called.
+/// - Parameters:
+///   - allocator: Ignored.
+///   - width: The width in pixels.
+///   - height: The height in pixels.
+///   - pixelFormatType: A pixel format with one plane.
+///   - baseAddress: The address of the first row.
+///   - bytesPerRow: The distance between two rows in bytes.
+///   - releaseCallback: Called once, when the memory is no longer used; may be nil.
+///   - releaseRefCon: Passed to the callback.
+///   - pixelBufferAttributes: Attributes of the pixel buffer, as for `CVPixelBufferCreate`.
+///   - pixelBufferOut: Receives the pixel buffer.
 /// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or exceeds 2^31 -
 ///   1, or the format has several planes; the other errors of `CVPixelBufferCreate`. The callback
 ///   is not called in these cases.
@@ -64,12 +75,23 @@ public func CVPixelBufferCreateWithBytes(
 
 /// Creates a pixel buffer that wraps memory with pixels in several planes.
 ///
-/// The parameters that need an explanation:
-///
-/// - `dataPtr`: The block that contains all planes, if there is one; `CVPixelBufferGetBaseAddress`
-///   returns it.
-/// - `dataSize`: The block's size in bytes.
-/// - `numberOfPlanes`: The number of planes of the format.
+/// - Parameters:
+///   - allocator: Ignored.
+///   - width: The width in pixels.
+///   - height: The height in pixels.
+///   - pixelFormatType: A planar pixel format.
+///   - dataPtr: The block that contains all planes, which `CVPixelBufferGetBaseAddress` returns;
+///     nil if there is none.
+///   - dataSize: The size of the block in bytes.
+///   - numberOfPlanes: The number of planes of the format.
+///   - planeBaseAddress: The address of each plane.
+///   - planeWidth: The width of each plane in pixels.
+///   - planeHeight: The height of each plane in rows.
+///   - planeBytesPerRow: The distance between two rows of each plane in bytes.
+///   - releaseCallback: Called once, when the memory is no longer used; may be nil.
+///   - releaseRefCon: Passed to the callback.
+///   - pixelBufferAttributes: Attributes of the pixel buffer, as for `CVPixelBufferCreate`.
+///   - pixelBufferOut: Receives the pixel buffer.
 /// - Returns: `kCVReturnInvalidArgument` if the number of planes is wrong, an address is nil, a
 ///   size or a row's length is too small, a row's length exceeds 2^31 - 1, or a plane's size
 ///   exceeds Int; the other errors of `CVPixelBufferCreate`. The callback is not called in these

@@ -2,9 +2,9 @@
 import CFFmpeg
 import Foundation
 
-/// Converts YCbCr of a matrix that Core Video has no name for to one that it has, so that the
-/// attachments of a picture are true: FCC (4), YCgCo (8), constant luminance of BT.2020 (10) and of
-/// other primaries (13), and ICtCp (14), all in H.273, 8.3.
+/// Converts YCbCr samples whose matrix Core Video has no constant for to a matrix that it has one
+/// for, so that the attachments of a picture describe the samples: FCC (4), YCgCo (8), constant
+/// luminance of BT.2020 (10) and of other primaries (13), and ICtCp (14), all in H.273, 8.3.
 ///
 /// It works on 16-bit 4:4:4 pictures, with the samples of the stream in the upper bits.
 struct MatrixConversion {

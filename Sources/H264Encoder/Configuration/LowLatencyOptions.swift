@@ -18,13 +18,13 @@ extension H264EncoderConfiguration {
 
     /// The bit rate or QP to aim at.
     public var rateControl: RateControl = .constantQP(28)
-    /// The most seconds, 0.02 to 10, from the capture of a frame to the arrival of its last bit
-    /// over a link of the average bit rate. In streams with a low frame rate a frame may take one
-    /// and a half frame intervals.
+    /// The maximum time in seconds, 0.02 to 10, from the capture of a frame to the arrival of its
+    /// last bit over a link of the average bit rate. In streams with a low frame rate a frame may
+    /// take one and a half frame intervals.
     public var maximumQueueDelay = 0.3
-    /// The luma PSNR in dB, 30 to 100, up to which a picture that stands still is refined, with an
-    /// average bit rate. Nobody sees more than about 46; what is not spent on it is there for the
-    /// next change. The picture is refined down to the QP whose quantisation error allows it.
+    /// The luma PSNR in dB, 30 to 100, up to which static content is refined with an average bit
+    /// rate. Errors above about 46 dB are not visible, and the bits are better kept for the next
+    /// change. The refinement ends at the QP whose quantisation error corresponds to this PSNR.
     public var maximumStillPSNR = 46.0
     /// Whether, with a constant QP, every fourth reference frame is coded with a slightly lower QP,
     /// key frames with a lower one still, and the others with a slightly higher one, which takes

@@ -4,17 +4,29 @@ import VideoBitstream
 /// A session description (RFC 8866) with the parameters of H.264 (RFC 6184, 8.2.1) or HEVC (RFC
 /// 7798, 7.1), with which a player can receive the stream.
 public struct SessionDescription: Sendable {
+  /// The IP address to which the media are sent.
   public var address = "127.0.0.1"
+  /// The UDP port of the media; RTCP uses the next one.
   public var port: UInt16
+  /// The RTP payload type, 96 to 127.
   public var payloadType: UInt8
+  /// The codec of the stream.
   public var codec: VideoCodec
   /// The parameter sets, as NAL units without start codes.
   public var parameterSets: [[UInt8]]
+  /// The frame rate in frames per second; nil if it is unknown.
   public var frameRate: Double?
+  /// The session name (s=).
   public var name = "vtencode call"
   /// Whether the sender processes the receiver's feedback.
   public var hasFeedback = true
 
+  /// Creates a description of a session at the address 127.0.0.1.
+  /// - Parameters:
+  ///   - port: The UDP port of the media.
+  ///   - payloadType: The RTP payload type, 96 to 127.
+  ///   - codec: The codec of the stream.
+  ///   - parameterSets: The parameter sets, as NAL units without start codes.
   public init(port: UInt16, payloadType: UInt8, codec: VideoCodec = .h264, parameterSets: [[UInt8]]) {
     self.port = port
     self.payloadType = payloadType

@@ -224,7 +224,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelized
   CFString =
     "RecommendedParallelizedSubdivisionMinimumFrameCount"
 
-/// Most frames that prediction may draw on. The encoder fails if the standard allows fewer.
+/// The maximum number of reference frames. The encoder reports an error if the standard allows
+/// fewer.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_ReferenceBufferCount: CFString =
   "ReferenceBufferCount"
 

@@ -5,7 +5,8 @@ import Foundation
 /// A source of the audio of a call.
 protocol CallAudio: AnyObject {
   var channels: Int { get }
-  /// Is told when the pictures' time 0 is, by `SessionTime`.
+  /// Sets the origin of the time line.
+  /// - Parameter origin: the time of the first picture, by `SessionTime`, in seconds.
   func begin(at origin: Double)
   /// Reads the next piece of audio, as interleaved samples of 32 bits in floating point at 48 kHz.
   /// - Returns: the samples and the time of the first one in seconds, on the time line of the
