@@ -67,10 +67,10 @@ final class WhepRun: @unchecked Sendable {
     let profiles = [
       H264Profile(.high, level: 52), .init(.main, level: 52), .init(.constrainedBaseline, level: 52),
     ]
-    let audio = settings.takesAudio ? [AudioNegotiation.media(.receiveOnly)] : []
+    let audioMedia = settings.takesAudio ? [AudioNegotiation.media(.receiveOnly)] : []
     var offer = try PeerOffer(
       socket, server: server, stun: settings.stun,
-      media: [VideoNegotiation.media(.receiveOnly, profiles: profiles)] + audio)
+      media: [VideoNegotiation.media(.receiveOnly, profiles: profiles)] + audioMedia)
     let transport = offer.transport
     let gathered = SessionTime.now + 3
     while !transport.ice.isGatheringComplete, SessionTime.now < gathered, !Interrupt.shared.isRequested {

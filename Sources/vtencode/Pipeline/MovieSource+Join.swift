@@ -22,13 +22,13 @@ extension MovieSource {
       let video = composition.addMutableTrack(
         withMediaType: .video, preferredTrackID: kCMPersistentTrackID_Invalid)
     else { throw Failure("the movies cannot be joined") }
-    var audioTracks: [AVMutableCompositionTrack] = []
+    var compositionTracks: [AVMutableCompositionTrack] = []
     for _ in 0..<(movies.map(\.audioTracks.count).max() ?? 0) {
       guard
         let track = composition.addMutableTrack(
           withMediaType: .audio, preferredTrackID: kCMPersistentTrackID_Invalid)
       else { throw Failure("the movies cannot be joined") }
-      audioTracks.append(track)
+      compositionTracks.append(track)
     }
     var joinedDuration = CMTime.zero
     var timescales: [CMTimeScale] = []
@@ -42,7 +42,7 @@ extension MovieSource {
       }
       do {
         try video.insertTimeRange(range, of: track, at: joinedDuration)
-        for (audio, target) in zip(movie.audioTracks, audioTracks) {
+        for (audio, target) in zip(movie.audioTracks, compositionTracks) {
           let common = try await audio.track.load(.timeRange).intersection(range)
           guard common.duration.isNumeric, common.duration > .zero else { continue }
           try target.insertTimeRange(
@@ -62,7 +62,7 @@ extension MovieSource {
     }
     video.preferredTransform = first.transform
     var audioTracks: [AudioTrackProperties] = []
-    for track in audioTracks {
+    for track in compositionTracks {
       audioTracks.append(try await AudioTrackProperties(track, number: audioTracks.count + 1))
     }
     let rates = movies.map { $0.dataRate * max($0.expectedSeconds ?? 0, 0) }

@@ -42,10 +42,10 @@ extension EncodingPlan {
   /// The bit rate of the audio tracks that will be written, in bits a second.
   private func audioRate(of source: MovieSource, in destination: Destination) -> Double {
     guard destination.holdsAudio, audio != .none else { return 0 }
-    return source.audioTracks.reduce(0) { sum, audio in
-      let isCopied = audio == .copy || audio == .auto && (audio.format.map { destination.plays($0) } ?? false)
-      let encoded = Double(audioBitRate ?? min(64_000 * min(audio.channels, 6), 384_000))
-      return sum + (isCopied && audio.dataRate > 0 ? audio.dataRate : encoded)
+    return source.audioTracks.reduce(0) { sum, track in
+      let isCopied = audio == .copy || audio == .auto && (track.format.map { destination.plays($0) } ?? false)
+      let encoded = Double(audioBitRate ?? min(64_000 * min(track.channels, 6), 384_000))
+      return sum + (isCopied && track.dataRate > 0 ? track.dataRate : encoded)
     }
   }
 }

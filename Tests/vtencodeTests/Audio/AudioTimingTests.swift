@@ -84,13 +84,13 @@ import WebRTC
     let source = try await SendSource.open(
       try SendOptions.parse([path, "--whip", "https://127.0.0.1:1/whip"] + options))
     var pictures = try source.pictures()
-    let audio = try #require(source.audio())
-    defer { audio.stop() }
+    let callAudio = try #require(source.audio())
+    defer { callAudio.stop() }
     let encoder = try CallEncoder(
       .init(
         width: source.width, height: source.height, frameRate: source.frameRate, recovery: .keyframe,
         rate: 400_000, maxRate: 400_000))
-    let opus = try OpusEncoding(channels: audio.channels)
+    let opus = try OpusEncoding(channels: callAudio.channels)
     var sending = AudioSender.Configuration(source: 3, payloadType: 120)
     var receiving = AudioReceiver.Configuration(source: 4, payloadTypes: [120])
     (sending.retransmits, receiving.retransmits) = (true, true)
@@ -125,7 +125,7 @@ import WebRTC
       while time >= 1 + lag, time < 5.5, hasAudio,
         waiting.last.map({ Double($0.position) / 48_000 < time - 1 - lag }) ?? true
       {
-        guard let (data, start) = try audio.next() else {
+        guard let (data, start) = try callAudio.next() else {
           hasAudio = false
           break
         }
