@@ -8,8 +8,8 @@ import Foundation
 /// nothing (the frame was skipped or is not shown), or an error. Outcomes are handed over during
 /// the calls below, on the caller's thread, for the present packet or for earlier ones.
 public protocol VideoDecoder: AnyObject {
-  /// Decodes one coded frame. After an error the decoder goes on with the next packet; pictures are
-  /// complete again from the next key frame on at the latest.
+  /// Decodes one coded frame. After an error the decoder continues with the next packet; pictures
+  /// are complete again from the next key frame on at the latest.
   /// - Parameters:
   ///   - packet: the coded frame.
   ///   - output: gets the outcomes that are ready.

@@ -79,7 +79,7 @@ package struct LookAheadRequest {
   /// - Throws: `CodecError` for settings that exclude each other.
   package init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     if c.rate.maximumQueueDelay != nil, c.rate.hasFramesBefore || c.rate.hasFramesAfter {
-      throw .unsupported("a queue before a line that goes on in another stream")
+      throw .unsupported("a transmission queue that continues in another stream")
     }
     let isIntraOnly = c.isIntraOnly
     keyFrameInterval = isIntraOnly ? 1 : c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil

@@ -67,12 +67,14 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
         ?? (several.join ? "--join" : nil)
     {
       throw ValidationError(
-        "--jobs divides one whole movie into segments, so \(name) cannot go with it; leave one out.")
+        "--jobs divides one whole movie into segments, so it cannot be combined with \(name); omit one of them."
+      )
     }
     if segments.rendition != nil {
       let name = (passOptions.multiPass ?? 1) > 1 ? "--multi-pass" : sizeOptions.givenName
       if let name {
-        throw ValidationError("--rendition encodes in one pass, so \(name) cannot go with it; leave one out.")
+        throw ValidationError(
+          "--rendition encodes in one pass, so it cannot be combined with \(name); omit one of them.")
       }
     }
     let again =
@@ -142,7 +144,8 @@ struct TargetSizeOption: ParsableArguments {
         "--target-size cannot be combined with \(name), because it determines the bit rate.")
     }
     if options.rate.cbr {
-      throw ValidationError("--target-size decides the rate, so --cbr cannot go with it; give --bitrate.")
+      throw ValidationError(
+        "--target-size decides the rate, so it cannot be combined with --cbr; give --bitrate.")
     }
     if options.out == "-" || options.hasServer || options.hasPlaylist || options.outs.count > 1 {
       throw ValidationError(

@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("An input block that has nothing now makes the converter wait, and the audio goes on where it was")
+  @Test("An input block that has nothing now makes the converter wait, and the audio continues where it was")
   func runDry() throws {
     let wave = TestAudio.sine(1000, rate: 48_000, frames: 960)
     let input = try TestAudio.buffer([wave], rate: 48_000)

@@ -245,7 +245,7 @@ import TestSupport
   }
 
   @Test func segmentsAreCountedFromTheInitialTime() async throws {
-    // A stream that goes on at 101.5 s keeps to the grid of two seconds from zero.
+    // A stream that continues at 101.5 s keeps to the grid of two seconds from zero.
     let grid = WriterTests.Segments()
     _ = try await Self.segmented(
       grid, interval: CMTime(value: 2, timescale: 1), origin: .zero, start: Self.seconds(101.5), count: 24)

@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Entries of AVFoundation that take numbers, called with those at the ends of their types and with
-/// such as are none: they answer, and the process goes on.
+/// such as are none: they answer, and the process continues.
 @Suite(.serialized) struct ExtremeArgumentTests {
   private static let times: [CMTime] =
     [

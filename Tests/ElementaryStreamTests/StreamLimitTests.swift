@@ -55,7 +55,7 @@ import Testing
     #expect(parser.maxUnitSize == 256 << 20 && parser.maxAccessUnitSize == 256 << 20)
   }
 
-  /// After an access unit that was too long the stream goes on.
+  /// After an access unit that was too long the stream continues.
   @Test(.enabled(if: hasFFmpeg), arguments: [ElementaryStreamCodec.h264, .hevc])
   func picturesAfterAnAccessUnitWithoutEnd(_ codec: ElementaryStreamCodec) throws {
     let options =

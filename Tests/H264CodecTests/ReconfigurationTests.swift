@@ -39,7 +39,7 @@ import Testing
     c.rate.mode = .average(to.bits)
   }
 
-  @Test("A call goes on at lower rates, and back", arguments: changes, [true, false])
+  @Test("A call continues at lower rates, and back", arguments: changes, [true, false])
   func call(_ change: Change, longTerm: Bool) throws {
     var wanted = settings(change)
     wanted.lowLatency = LowLatencyRequest()
@@ -67,7 +67,7 @@ import Testing
     #expect(try adapter.reconfigure(wanted) == .applied)
   }
 
-  @Test("References that are asked for anew take a new stream, and so do long-term ones")
+  @Test("A changed number of references take a new stream, and so do long-term ones")
   func references() throws {
     var wanted = settings(Self.changes[0])
     wanted.lowLatency = LowLatencyRequest()

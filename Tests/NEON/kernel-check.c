@@ -57,7 +57,7 @@ static void coefficients(int16_t *c, int n, int limit) {
                                                         : 0);
 }
 static void refill(void) {
-  // Once from scratch, since an emulator is slow; what follows is drawn anew each time.
+  // Once from scratch, since an emulator is slow; what follows is drawn again each time.
   if (round_ == 0)
     for (size_t i = 0; i < sizeof start; i++) ((uint8_t *)&start)[i] = (uint8_t)chance();
   for (int i = 0; i < 512; i++) start.coef[i] = (int16_t)chance();

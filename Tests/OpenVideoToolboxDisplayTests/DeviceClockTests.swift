@@ -30,8 +30,8 @@
       #expect(worst < 0.0005 + jitter / 8, "\(worst)")
     }
 
-    /// A device that has run dry goes on later by that much, which a request that is only late does
-    /// not.
+    /// A device that has run dry continues later by that much, which a request that is only late
+    /// does not.
     @Test func whatRanDryGoesOnLater() {
       var clock = DeviceClock(sampleRate: 48000)
       var late = 0.0

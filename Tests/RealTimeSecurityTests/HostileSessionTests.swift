@@ -6,7 +6,7 @@ import ToolSupport
 
 @testable import RealTimeSecurity
 
-/// What comes to a session that goes on, from whoever can send to its port.
+/// Packets from other senders that arrive at the port of an open session.
 @Suite struct HostileSessionTests {
   /// A call under a virtual clock; what its receiver decodes is counted.
   private struct Call {

@@ -35,7 +35,7 @@ package struct TracedHeaders {
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     for line in text.split(separator: "\n") {
-      // Streams of tests may hold no macroblocks, so that only what the reader of headers says
+      // Streams of tests may contain no macroblocks, so that only what the reader of headers says
       // counts.
       guard line.hasPrefix("[trace_headers") else { continue }
       if line.contains("rror") || line.contains("nvalid") { complaints.append(String(line)) }

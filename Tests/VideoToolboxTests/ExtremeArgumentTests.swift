@@ -34,7 +34,7 @@ enum Extremes {
 }
 
 /// Every entry that takes numbers, called with those of `Extremes`: it answers, and the process
-/// goes on. What answers are right, other tests say.
+/// continues. What answers are right, other tests say.
 @Suite struct ExtremeArgumentTests {
   private let times = Extremes.times
 

@@ -173,7 +173,7 @@ import VideoToolbox
     for time in Extremes.times {
       _ = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: time)
     }
-    // It goes on.
+    // It continues.
     #expect(try encode(session, clip, count: 2, from: 2).count == 2)
     let some = Swift.stride(from: 0, to: Extremes.ranges.count, by: 7).map { Extremes.ranges[$0] }
     let sample = try #require(try encode(session, clip, count: 1, from: 4).first)

@@ -94,7 +94,7 @@ import X264Codec
     #expect(run.frames[10].header != nil)
   }
 
-  @Test("What it cannot do is refused with the right error, and the encoder goes on")
+  @Test("What it cannot do is refused with the right error, and the encoder continues")
   func refusals() throws {
     let description = try description()
     for (change, isUnsupported) in [

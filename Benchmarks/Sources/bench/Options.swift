@@ -49,11 +49,11 @@ struct Options {
       --points N        bit rates for each clip, 1 to 4 (4)
       --repeat N        runs of each; the fastest counts (1)
       --quick           x264-superfast, openh264-0 and the engine, 60 frames
-      --fresh           measure the other encoders anew, instead of taking what was measured before
+      --fresh           measure the other encoders again, instead of taking what was measured before
       --wall            wall-clock time with one thread too (else the process's CPU time, which a busy
                         machine disturbs less)
       --csv FILE        every single result
-      --trace FILE      every frame of what is measured anew: bits, wait before the line, PSNR, SSIM
+      --trace FILE      every frame of what is measured again: bits, wait before the line, PSNR, SSIM
       --markdown FILE   the tables
       --svg FILE        a chart of speed against bits, one for each mode and set: FILE-MODE-SET.svg
     """

@@ -50,7 +50,7 @@ final class StoredSampleLoader: @unchecked Sendable {
   private static var changed: AVError {
     AVError(
       .fileFailedToParse, reason: "A sample is not where it was found before.",
-      advice: "The file has changed: make the asset anew.")
+      advice: "The file has changed: create a new asset.")
   }
 
   private func open() throws -> Demuxer {

@@ -30,7 +30,7 @@ extension AVError {
     case maximumFileSizeReached = -11811
     /// The media has a discontinuity.
     case mediaDiscontinuity = -11812
-    /// The file format holds no more samples.
+    /// The file format cannot hold more samples.
     case maximumNumberOfSamplesForFileFormatReached = -11813
     /// The device is not connected.
     case deviceNotConnected = -11814
@@ -189,7 +189,7 @@ extension AVError.Code {
     case .maximumDurationReached: "The maximum duration was reached."
     case .maximumFileSizeReached: "The maximum file size was reached."
     case .mediaDiscontinuity: "The media has a discontinuity."
-    case .maximumNumberOfSamplesForFileFormatReached: "The file format holds no more samples."
+    case .maximumNumberOfSamplesForFileFormatReached: "The file format cannot hold more samples."
     case .deviceNotConnected: "The device is not connected."
     case .deviceInUseByAnotherApplication: "The device is in use by another application."
     case .deviceLockedForConfigurationByAnotherProcess: "The device is locked by another process."

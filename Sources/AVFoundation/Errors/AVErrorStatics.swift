@@ -24,7 +24,7 @@ extension AVError {
   public static var maximumFileSizeReached: AVError.Code { .maximumFileSizeReached }
   /// The media has a discontinuity.
   public static var mediaDiscontinuity: AVError.Code { .mediaDiscontinuity }
-  /// The file format holds no more samples.
+  /// The file format cannot hold more samples.
   public static var maximumNumberOfSamplesForFileFormatReached: AVError.Code {
     .maximumNumberOfSamplesForFileFormatReached
   }

@@ -267,7 +267,7 @@ final class LiveEngine: @unchecked Sendable {
 
   /// - Returns: false if the output has ended.
   private func reportLoss(_ error: AVError) -> Bool {
-    let (isFirst, goesOn) = locked { () -> (Bool, Bool) in
+    let (isFirst, continues) = locked { () -> (Bool, Bool) in
       guard state != .cancelled else { return (false, false) }
       let isFirst = state == .connected
       state = .reconnecting
@@ -282,7 +282,7 @@ final class LiveEngine: @unchecked Sendable {
     if isFirst {
       handler(.disconnected(reason: (error as NSError).localizedFailureReason ?? "\(error.code)"))
     }
-    return goesOn
+    return continues
   }
 
   /// Waits before the next attempt to connect.

@@ -8,9 +8,9 @@ import Foundation
 /// The address decides how: `rtmp://` and `rtmps://` (FLV), `srt://`, `udp://` and `tcp://`
 /// (MPEG-TS, ISO/IEC 13818-1), `rtsp://` (ANNOUNCE and RECORD, RFC 2326). Samples are sent by a
 /// thread of the output's own. If a connection is lost, the output connects again, after 1, 2, 4,
-/// 8, 16 and then every 30 seconds; what is appended meanwhile is left out, and the stream goes on
-/// with a key frame. No error text, and no description, contains the address's password, stream key
-/// or query.
+/// 8, 16 and then every 30 seconds; what is appended meanwhile is left out, and the stream
+/// continues with a key frame. No error text, and no description, contains the address's password,
+/// stream key or query.
 ///
 /// The encoder is the program's: at ``Event/keyFrameNeeded`` it should make the next picture a key
 /// frame (`kVTEncodeFrameOptionKey_ForceKeyFrame`), and at ``Event/bitRateScale(_:)`` change its
@@ -42,7 +42,7 @@ public final class OVTLiveOutput: Sendable {
     /// The connection was lost.
     /// - Parameter reason: one line for a person.
     case disconnected(reason: String)
-    /// The stream goes on with the next key frame.
+    /// The stream continues with the next key frame.
     case keyFrameNeeded
     /// The network takes less than is sent, or again more: the factor, above 0 and at most 1, to
     /// multiply the intended bit rate with.

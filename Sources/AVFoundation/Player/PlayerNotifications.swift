@@ -10,7 +10,7 @@ extension NSNotification.Name {
   public static let AVPlayerItemFailedToPlayToEndTime = NSNotification.Name(
     "AVPlayerItemFailedToPlayToEndTimeNotification")
   /// Apple posts this notification when media has not arrived in time. It is never posted here,
-  /// because time goes on and late pictures and audio are skipped.
+  /// because time continues and late pictures and audio are skipped.
   public static let AVPlayerItemPlaybackStalled = NSNotification.Name(
     "AVPlayerItemPlaybackStalledNotification")
   /// Posted when an item's time has jumped because of a seek or a step.

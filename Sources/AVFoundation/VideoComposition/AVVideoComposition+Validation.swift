@@ -97,9 +97,9 @@ extension AVVideoComposition {
     var isValid = true
     /// Records a fault.
     /// - Returns: Whether validation stops.
-    func report(_ goesOn: (any AVVideoCompositionValidationHandling) -> Bool) -> Bool {
+    func report(_ continues: (any AVVideoCompositionValidationHandling) -> Bool) -> Bool {
       isValid = false
-      return delegate.map { !goesOn($0) } ?? true
+      return delegate.map { !continues($0) } ?? true
     }
     for key in invalidKeys {
       if report({ $0.videoComposition(self, shouldContinueValidatingAfterFindingInvalidValueForKey: key) }) {

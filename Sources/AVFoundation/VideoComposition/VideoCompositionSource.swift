@@ -257,7 +257,7 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
       if steps < Double(Int32.max) {
         count = max(count.addingClamped(1), Int64(clamping: steps))
       } else {
-        // The number of steps is too large to count exactly, so the grid begins anew.
+        // The number of steps is too large to count exactly, so the grid begins again.
         (gridStart, count) = (next, 0)
       }
       lastConfirmed = next

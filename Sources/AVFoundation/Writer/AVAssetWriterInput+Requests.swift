@@ -95,7 +95,7 @@ extension AVAssetWriterInput {
     }
     withExtendedLifetime(passRequest) {}
     // The writer failed during a pass. The block is called so that code that waits for the end of
-    // the passes goes on.
+    // the passes continues.
     if isInPass, let passRequest { passRequest.queue.async(execute: passRequest.block) }
     wake()
   }

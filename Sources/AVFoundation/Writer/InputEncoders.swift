@@ -77,7 +77,7 @@ final class VideoInputEncoder: InputEncoder, @unchecked Sendable {
   func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {
     guard let image = CMSampleBufferGetImageBuffer(buffer) else {
       throw AVError(
-        .invalidSourceMedia, reason: "The sample buffer holds no picture to encode.",
+        .invalidSourceMedia, reason: "The sample buffer contains no picture to encode.",
         advice: "Append pictures to an input that encodes; for compressed samples use nil as output settings."
       )
     }
@@ -213,7 +213,7 @@ final class AudioInputEncoder: InputEncoder, @unchecked Sendable {
       let block = CMSampleBufferGetDataBuffer(buffer)
     else {
       throw AVError(
-        .invalidSourceMedia, reason: "The sample buffer holds no linear PCM to encode.",
+        .invalidSourceMedia, reason: "The sample buffer contains no linear PCM to encode.",
         advice: "Append PCM to an input that encodes; for compressed audio use nil as output settings.")
     }
     let time = CMSampleBufferGetPresentationTimeStamp(buffer) - start

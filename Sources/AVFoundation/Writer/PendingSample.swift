@@ -46,7 +46,7 @@ extension PendingSample {
   static func samples(of buffer: CMSampleBuffer, shiftedBy offset: CMTime) throws -> [PendingSample] {
     guard let block = CMSampleBufferGetDataBuffer(buffer) else {
       throw AVError(
-        .invalidSourceMedia, reason: "The sample buffer holds no data.",
+        .invalidSourceMedia, reason: "The sample buffer contains no data.",
         advice: "Append buffers whose data is ready.")
     }
     let count = CMSampleBufferGetNumSamples(buffer)

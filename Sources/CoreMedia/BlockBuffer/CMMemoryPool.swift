@@ -145,14 +145,14 @@ final class MemoryPoolStore: @unchecked Sendable {
 
   private func releaseOld() {
     let now = DispatchTime.now().uptimeNanoseconds
-    let (old, goesOn) = lock.withLock { () -> ([FreeBlock], Bool) in
+    let (old, continues) = lock.withLock { () -> ([FreeBlock], Bool) in
       let old = free.filter { now - min($0.since, now) >= period }
       free.removeAll { now - min($0.since, now) >= period }
       isCheckScheduled = !free.isEmpty
       return (old, isCheckScheduled)
     }
     Self.release(old)
-    if goesOn { scheduleCheck() }
+    if continues { scheduleCheck() }
   }
 
   private static func release(_ blocks: [FreeBlock]) {

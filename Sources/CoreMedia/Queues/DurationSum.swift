@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sum of a changing list of durations, which is updated rather than computed anew where
+/// The sum of a changing list of durations, which is updated rather than computed again where
 /// possible.
 struct DurationSum {
   // The numbers of durations that are not numeric: these determine the sum whatever the others are.

@@ -60,7 +60,7 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     precondition(
       unsafeBuffer.dataBuffer != nil && unsafeBuffer.formatDescription != nil
         && CMSampleBufferDataIsReady(unsafeBuffer),
-      "the sample buffer holds no data or no format, or it is not ready")
+      "the sample buffer contains no data or no format, or it is not ready")
     self.init(checked: unsafeBuffer)
   }
 
@@ -109,7 +109,7 @@ extension CMReadySampleBuffer where Content == CMSampleDataReference {
   public init(unsafeSampleDataReferenceBuffer unsafeBuffer: sending CMSampleBuffer) {
     precondition(
       unsafeBuffer.sampleDataReference != nil && unsafeBuffer.formatDescription != nil,
-      "the sample buffer holds no reference or no format")
+      "the sample buffer contains no reference or no format")
     self.init(checked: unsafeBuffer)
   }
 

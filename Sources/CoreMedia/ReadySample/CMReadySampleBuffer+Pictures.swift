@@ -33,7 +33,7 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
   public init(unsafeWithPixelBuffer unsafeBuffer: sending CMSampleBuffer) {
     precondition(
       unsafeBuffer.imageBuffer != nil && CMSampleBufferDataIsReady(unsafeBuffer),
-      "the sample buffer holds no pixel buffer, or it is not ready")
+      "the sample buffer contains no pixel buffer, or it is not ready")
     self.init(checked: unsafeBuffer)
   }
 
@@ -91,7 +91,7 @@ extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
   /// Takes ownership of a sample buffer with tagged buffers, which must not be changed from here
   /// on.
   public init(unsafeWithTaggedBuffers unsafeBuffer: sending CMSampleBuffer) {
-    precondition(unsafeBuffer.taggedBuffers != nil, "the sample buffer holds no tagged buffers")
+    precondition(unsafeBuffer.taggedBuffers != nil, "the sample buffer contains no tagged buffers")
     self.init(checked: unsafeBuffer)
   }
 

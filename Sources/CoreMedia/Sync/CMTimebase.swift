@@ -185,8 +185,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   /// - Parameters:
   ///   - before: The effective rates before the change.
   ///   - jumps: Whether the time jumped.
-  ///   - event: The time of the timebase at the change. It is not read here, since it goes on while
-  ///     this thread may wait for a processor, and observers must not miss what lies between.
+  ///   - event: The time of the timebase at the change. It is not read here, since it continues
+  ///     while this thread may wait for a processor, and observers must not miss what lies between.
   private func announce(before: [ObjectIdentifier: Double], jumps: Bool, event: CMTime) {
     timers.arm(for: self)
     let rateChanged = before[ObjectIdentifier(self)] != rateOfAll

@@ -45,7 +45,7 @@ final class ElementaryStreamIndex: Sendable {
   /// - Parameters:
   ///   - context: The file.
   ///   - stream: Its only stream.
-  /// - Throws: `MediaFileError` if reading fails or the stream holds no picture.
+  /// - Throws: `MediaFileError` if reading fails or the stream contains no picture.
   init(scanning context: UnsafeMutablePointer<AVFormatContext>, stream: UnsafeMutablePointer<AVStream>) throws
   {
     guard let parameters = stream.pointee.codecpar else {
@@ -141,7 +141,7 @@ final class ElementaryStreamIndex: Sendable {
       }
     }
     guard !pictures.isEmpty else {
-      throw MediaFileError(.damaged, "the stream holds no picture", code: ovt_averror_invaliddata())
+      throw MediaFileError(.damaged, "the stream contains no picture", code: ovt_averror_invaliddata())
     }
 
     let ranks = ElementaryStreamIndex.presentationRanks(

@@ -115,7 +115,7 @@ struct TransportScrambling: Sendable {
         filled += count
       }
       let bytes = buffer[..<filled]
-      // The packet positions are found anew in each piece, because missing bytes shift all packets
+      // The packet positions are found again in each piece, because missing bytes shift all packets
       // after them.
       layout = find(bytes) ?? layout
       guard let layout else { return counts }

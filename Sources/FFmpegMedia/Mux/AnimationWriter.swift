@@ -155,8 +155,8 @@ package final class AnimationWriter {
   }
 
   private func makePalette(_ picture: FilterFrame) throws -> FilterGraph {
-    // The palette favours what moves, and only the rectangle that changes is dithered anew, so that
-    // what stands still does not flicker.
+    // The palette favours what moves, and only the rectangle that changes is dithered again, so
+    // that what stands still does not flicker.
     try FilterGraph(
       "[in]split[pictures][samples];[samples]palettegen=stats_mode=diff[palette];"
         + "[pictures][palette]paletteuse=diff_mode=rectangle[out]",

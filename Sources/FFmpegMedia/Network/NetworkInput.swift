@@ -49,7 +49,7 @@ package final class NetworkInput: @unchecked Sendable {
   private var handler: (@Sendable (Event) -> Void)?
   private var reason: String?
   private var refusal: String?
-  /// Whether the playlist goes on; nil for what is no playlist.
+  /// Whether the playlist will be extended; nil if it is not a playlist.
   private var isEndlessPlaylist: Bool?
 
   /// - Parameter text: The address, of one of ``StreamAddress/inputSchemes``.
@@ -130,7 +130,7 @@ package final class NetworkInput: @unchecked Sendable {
       options["rtsp_transport"] = "tcp"
       if isListener { options["rtsp_flags"] = "listen" }
     case "udp":
-      // Datagrams that come faster than they are read are lost; the reading goes on.
+      // Datagrams that come faster than they are read are lost; the reading continues.
       options["overrun_nonfatal"] = "1"
       // libavformat would take datagrams of all interfaces.
       if let host = address.unicastHost { options["localaddr"] = host }

@@ -31,7 +31,7 @@ extension Demuxer {
       avformat_close_input(&context)
       throw MediaFileError(
         .other,
-        "\(name) has no end (#EXT-X-ENDLIST): its stream goes on, and its server has to be asked for it")
+        "\(name) has no end (#EXT-X-ENDLIST): it is a live stream, and its server has to be asked for it")
     }
     return opened
   }
@@ -91,7 +91,7 @@ extension Demuxer {
         ?? MediaFileError.libav(
           code, "\(name) cannot be opened", messages: url.hasPrefix("file:") ? messages : [])
     }
-    // A stream that goes on has no duration, and its segments are waited for.
+    // A live stream has no duration, and its segments are waited for.
     let (found, complaints) = LibavLog.collect {
       opened.pointee.duration > 0 || !url.hasPrefix("file:") ? avformat_find_stream_info(opened, nil) : 0
     }

@@ -5,7 +5,7 @@ import VideoEncoding
 /// Checks during a stream that both modes share.
 extension H264EncoderConfiguration {
   /// Checks that a configuration may replace this one in mid-stream: only what the encoder reads
-  /// anew with each picture may differ.
+  /// again with each picture may differ.
   /// - Parameters:
   ///   - new: the new configuration.
   ///   - sps: the sequence parameter set of the stream. It has been written, so the level cannot be

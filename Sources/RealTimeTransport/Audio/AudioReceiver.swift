@@ -135,7 +135,7 @@ public struct AudioReceiver: Sendable {
   }
 
   /// Whether a packet is of the stream, which begins with the first one, and again where the other
-  /// end goes on with another source.
+  /// end continues with another source.
   private mutating func belongs(_ packet: RTPPacket, at time: Double) -> Bool {
     if packet.source == media { return true }
     guard configuration.media == nil || packet.source == configuration.media,

@@ -83,9 +83,9 @@ public struct ParityReceiver: Sendable {
       parities.removeAll { time - $0.time > Self.lifetime }
     }
     var result: [[UInt8]] = []
-    var goesOn = true
-    while goesOn {
-      goesOn = false
+    var continues = true
+    while continues {
+      continues = false
       for index in parities.indices.reversed() {
         let parity = parities[index].parity
         let missing = parity.numbers.filter { arrivals[$0] == nil }
@@ -97,7 +97,7 @@ public struct ParityReceiver: Sendable {
         keep(packet, at: time)
         result.append(packet)
         // A recovered packet may allow another recovery.
-        goesOn = true
+        continues = true
       }
     }
     return result

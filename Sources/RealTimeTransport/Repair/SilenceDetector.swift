@@ -93,7 +93,7 @@ struct SilenceDetector: Sendable {
   /// Records that the missing packets were asked for.
   /// - Parameters:
   ///   - time: The current time.
-  ///   - interval: The time after which to ask again if the silence goes on.
+  ///   - interval: The time after which to ask again if the silence continues.
   mutating func noteAsked(at time: Double, again interval: Double) {
     asked += 1
     due =

@@ -159,8 +159,8 @@ public struct ReceiverSession {
     // The session's codec stays that of the greeting with which it began.
     let isTaken = configuration.codecs.contains(greeting.codec) && (codec ?? greeting.codec) == greeting.codec
     if !isTaken { refusedCodec = greeting.codec }
-    // A sender that goes on all the same does not know what such an answer says. Without answers it
-    // loses consent and ends.
+    // A sender that continues all the same does not know what such an answer says. Without answers
+    // it loses consent and ends.
     guard isTaken || greeting.answered == nil else { return self.greeting != nil }
     self.bytes.heard += bytes.count
     self.bytes.said += Greeting.Answer.size

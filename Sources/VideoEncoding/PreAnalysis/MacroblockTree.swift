@@ -69,8 +69,8 @@ struct MacroblockTree {
   /// The factor of `strength` for B pictures that others refer to: fewer pictures refer to them
   /// than to P pictures.
   private static let referenceBStrength: Float = 0.4
-  /// The part of the propagated cost that a macroblock propagates further: the rest is coded anew
-  /// on the way.
+  /// The part of the propagated cost that a macroblock propagates further: the rest is the cost of
+  /// the residuals on the way.
   private static let propagatedFraction: Float = 0.95
   /// The factor of the cost that B pictures propagate: they have a higher QP.
   private static let bidirectionalFraction: Float = 0.6

@@ -123,7 +123,7 @@ package struct EffortControl {
     return loads.isEmpty ? 0 : sum / Float(loads.count)
   }
 
-  /// Changes the effort and begins to collect loads anew.
+  /// Changes the effort and begins to collect loads again.
   private mutating func go(to new: Int) {
     guard new != effort else { return }
     loadBefore = frames >= EffortControl.window / 2 && abs(new - effort) == 1 ? mean : 0

@@ -29,7 +29,7 @@ package struct QualityCascade {
   /// Begins with the first offset after a key frame.
   package init(_ pattern: Pattern) { self.pattern = pattern }
 
-  /// Begins the pattern anew, after a key frame, a scene cut or another start.
+  /// Begins the pattern again, after a key frame, a scene cut or another start.
   /// - Returns: the QP offset of a key frame.
   @discardableResult package mutating func restart() -> Double {
     phase = 0

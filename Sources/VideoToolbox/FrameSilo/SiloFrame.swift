@@ -28,8 +28,9 @@ struct SiloFrame {
       1...Self.maximumSamples ~= CMSampleBufferGetNumSamples(sampleBuffer),
       CMBlockBufferGetDataLength(data) > 0
     else { throw SiloError(kVTParameterErr) }
-    let decodeTime = CMSampleBufferGetDecodeTimeStamp(sampleBuffer)
-    let time = decodeTime.isValid ? decodeTime : CMSampleBufferGetPresentationTimeStamp(sampleBuffer)
+    let decodeTimeStamp = CMSampleBufferGetDecodeTimeStamp(sampleBuffer)
+    let time =
+      decodeTimeStamp.isValid ? decodeTimeStamp : CMSampleBufferGetPresentationTimeStamp(sampleBuffer)
     guard let key = DecodeTimeKey(time) else { throw SiloError(kVTFrameSiloInvalidTimeStampErr) }
     let duration = CMSampleBufferGetDuration(sampleBuffer)
     let sizes = (try? sampleBuffer.sampleSizes()) ?? []

@@ -174,7 +174,7 @@ public struct VideoReceiver: Sendable {
   }
 
   /// Whether a packet is of the stream, which begins with the first one, and again where a server
-  /// goes on with another source.
+  /// continues with another source.
   private mutating func belongs(_ packet: RTPPacket, at time: Double) -> Bool {
     if packet.source == media { return true }
     guard media == nil || time - lastPacket > Self.silence else { return false }

@@ -64,7 +64,7 @@ final class CapturedAudio: @unchecked Sendable {
       let captured = piece.captured.map { Int64((($0 - origin) * Double(PCMFormat.rate)).rounded()) }
       let (position, stretch) = clock.place(frames: frames, captured: captured)
       if stretch != 0 { input.stretch(by: stretch * max(frames / 1000, 1), over: max(frames, 1000)) }
-      let goesOn = condition.withLock {
+      let continues = condition.withLock {
         losses = (clock.gaps, clock.lostFrames)
         while waiting >= Self.capacity, !isStopped { condition.wait() }
         guard !isStopped else { return false }
@@ -73,7 +73,7 @@ final class CapturedAudio: @unchecked Sendable {
         condition.broadcast()
         return true
       }
-      guard goesOn else { return }
+      guard continues else { return }
     }
   }
 

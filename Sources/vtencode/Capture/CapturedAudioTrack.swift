@@ -71,7 +71,7 @@ final class CapturedAudioTrack: AudioReading, @unchecked Sendable {
       guard let (data, position) = audio.next() else {
         hasEnded = true
         if let reason = audio.failure {
-          Console.note("vtencode: \(reason); the audio goes on as silence")
+          Console.note("vtencode: \(reason); the audio continues as silence")
         }
         break
       }

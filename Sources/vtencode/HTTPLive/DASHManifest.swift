@@ -22,7 +22,7 @@ struct DASHManifest: Sendable, Equatable {
   var representations: [Representation] = []
   /// The longest segment in seconds.
   var targetDuration: Int
-  /// Where the time of the segments begins, in seconds since 1970, while the stream goes on; nil
+  /// Where the time of the segments begins, in seconds since 1970, while the stream is live; nil
   /// for a presentation that has its end.
   var epoch: Double?
   /// The time of this version in seconds since 1970.

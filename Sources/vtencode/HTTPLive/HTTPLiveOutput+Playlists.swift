@@ -5,7 +5,7 @@ import Foundation
 /// The playlist of all renditions, and the manifest that says the same for DASH. The caller holds
 /// the output's lock.
 extension HTTPLiveOutput {
-  /// The peak segment bit rate: as measured, and while a stream goes on at least the highest one
+  /// The peak segment bit rate: as measured, and while a stream continues at least the highest one
   /// that the encoder is allowed.
   func peak(_ stream: SegmentStream, isWhole: Bool) -> Double {
     guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else { return stream.rate.peak }

@@ -6,9 +6,9 @@ import Foundation
 struct SegmentPlan: Sendable, Equatable {
   /// Which segments the media playlists list, and when.
   enum Playlist: String, Sendable, CaseIterable {
-    /// The newest segments of a stream that goes on; older ones are removed.
+    /// The newest segments of a live stream; older ones are removed.
     case window
-    /// All segments of a stream that goes on (EXT-X-PLAYLIST-TYPE:EVENT).
+    /// All segments of a live stream (EXT-X-PLAYLIST-TYPE:EVENT).
     case event
     /// All segments, when the run has ended (EXT-X-PLAYLIST-TYPE:VOD).
     case vod
@@ -30,7 +30,7 @@ struct SegmentPlan: Sendable, Equatable {
   /// The key of the segments; nil leaves them in the clear.
   var key: SegmentKey?
 
-  /// Whether players read the playlists while the run goes on.
+  /// Whether players read the playlists while the run continues.
   var isLive: Bool { playlist != .vod }
 
   /// The target duration in seconds (RFC 8216bis, 4.4.3.1): a segment ends at the first picture

@@ -78,7 +78,8 @@ final class SegmentText {
   func follow(_ segment: MediaPlaylist.Segment) { waiting.append(segment) }
 
   /// Writes the segments that wait.
-  /// - Parameter isLast: whether no more texts come; otherwise the newest segment goes on waiting.
+  /// - Parameter isLast: whether no more texts come; otherwise the newest segment continues to
+  ///   wait.
   /// - Returns: whether one was written.
   func write(isLast: Bool) throws -> Bool {
     var hasWritten = false

@@ -19,7 +19,7 @@ struct JobOptions: ParsableArguments {
       ("--verbose", options.reports.verbose),
     ] where isGiven {
       throw ValidationError(
-        "--jobs starts processes of its own, so \(name) cannot go with it; leave one out.")
+        "--jobs starts processes of its own, so it cannot be combined with \(name); omit one of them.")
     }
   }
 }

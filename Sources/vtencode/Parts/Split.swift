@@ -164,7 +164,7 @@ struct Planner: Sendable {
         && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
       ? PassOptions.defaultForSegments : 1
     guard let first = segments.first, let last = segments.last else {
-      throw Failure("'\(source.name)' holds no picture that can be decoded")
+      throw Failure("'\(source.name)' contains no picture that can be decoded")
     }
     // Passes distribute the bits of a bit rate, so there is one pass for a constant quality.
     let passes = plan.quality == nil ? passes ?? defaultPasses : 1

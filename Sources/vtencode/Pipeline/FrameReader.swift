@@ -86,12 +86,12 @@ final class FrameReader {
 
   /// Reads the next frame.
   /// - Returns: the frame; nil at the end of the movie.
-  /// - Throws: a `Failure` if the movie cannot be read or holds no picture.
+  /// - Throws: a `Failure` if the movie cannot be read or contains no picture.
   func next() throws -> Frame? {
     if let frame = try nextDrawn() { return frame }
     if let failure = feed.failure() { throw failure }
     guard count > 0 || Interrupt.shared.isRequested else {
-      throw Failure("'\(source.name)' holds no picture that can be decoded")
+      throw Failure("'\(source.name)' contains no picture that can be decoded")
     }
     return nil
   }

@@ -56,7 +56,7 @@ final class InputFile: Sendable {
     switch fileStatus.st_mode & S_IFMT {
     case S_IFDIR: throw Self.isFolder(argument)
     case S_IFCHR, S_IFBLK:
-      // A device may have no end, and it holds no movie file.
+      // A device may have no end, and it contains no movie file.
       throw Failure("'\(argument)' is a device; give a movie file")
     case S_IFIFO, S_IFSOCK:
       let opened = open(given, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -3,7 +3,7 @@ import AVFoundation
 import FFmpegMedia
 import Foundation
 
-/// Prepares subtitles for drawing them into the picture. They are parsed here and written anew, so
+/// Prepares subtitles for drawing them into the picture. They are parsed here and written again, so
 /// that what reads them next gets nothing but subtitles.
 enum SubtitleText {
   /// A text with the seconds at which it appears and disappears.
@@ -42,7 +42,7 @@ enum SubtitleText {
       let cues = try await onThread("subtitles") { try Self.cues(of: track, in: source) }
       guard !cues.isEmpty else {
         throw Failure(
-          "subtitle track \(number) of '\(source.name)' holds no text that is displayed", status: 64)
+          "subtitle track \(number) of '\(source.name)' contains no text that is displayed", status: 64)
       }
       try Data(subRip(cues).utf8).write(to: URL(fileURLWithPath: path + ".srt"))
       return .subtitles(file: path + ".srt")
@@ -56,7 +56,7 @@ enum SubtitleText {
     let cues = Self.cues(in: text)
     guard !cues.isEmpty else {
       throw Failure(
-        "--burn-subtitles '\(wanted)' holds no subtitles; give a .srt, .vtt or .ass file in UTF-8, or the number "
+        "--burn-subtitles '\(wanted)' contains no subtitles; give a .srt, .vtt or .ass file in UTF-8, or the number "
           + "of a subtitle track", status: 64)
     }
     try Data(subRip(cues).utf8).write(to: URL(fileURLWithPath: path + ".srt"))

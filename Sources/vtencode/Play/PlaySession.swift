@@ -168,7 +168,7 @@ final class PlaySession: @unchecked Sendable {
     guard lock.withLock({ hasEnded }), screen.result.shown + screen.result.dropped == 0,
       options.start == 0, !item.asset.tracks(withMediaType: .video).isEmpty
     else { return }
-    throw Failure("'\(file.name)' holds no picture that can be decoded; it may be damaged")
+    throw Failure("'\(file.name)' contains no picture that can be decoded; it may be damaged")
   }
 
   private func cannotPlay() -> String {

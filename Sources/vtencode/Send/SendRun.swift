@@ -310,7 +310,7 @@ final class SendRun: @unchecked Sendable {
     table.row(
       "repair",
       "\(TextFormat.plural(counts.resentPackets, "packet")) sent again, \(TextFormat.plural(counts.repairs, "frame")) "
-        + "made anew, \(TextFormat.plural(counts.parityPackets, "packet")) ahead; \(TextFormat.fixed(extra / max(bits, 1) * 100, 1)) "
+        + "made again, \(TextFormat.plural(counts.parityPackets, "packet")) ahead; \(TextFormat.fixed(extra / max(bits, 1) * 100, 1)) "
         + "% of the bits"
     )
     table.row("round trip", trip.map { "\(TextFormat.fixed($0 * 1000, 0)) ms" } ?? "not measured")

@@ -107,7 +107,7 @@ enum ServedType {
     }
   }
 
-  /// Whether the file changes while a stream goes on.
+  /// Whether the file changes while a stream continues.
   static func isPlaylist(_ name: String) -> Bool {
     ["m3u8", "mpd"].contains((name as NSString).pathExtension.lowercased())
   }

@@ -10,7 +10,7 @@ import Testing
     CMTime(value: Int64(count), timescale: Int32(rate))
   }
 
-  /// Two seconds of 440 Hz, which begins anew each quarter of a second and is silent for half of
+  /// Two seconds of 440 Hz, which begins again each quarter of a second and is silent for half of
   /// it.
   private static func beats() throws -> String {
     try Fixture.make(

@@ -70,7 +70,7 @@ import TestSupport
     await play(from: 2, past: 3)
     await waitUntil { count.withLock { $0 } >= 2 }
     #expect(count.withLock { $0 } == 2)
-    // A boundary that was told of does not come again when playback goes on.
+    // A boundary that was told of does not come again when playback continues.
     synchronizer.setRate(1, time: .invalid)
     synchronizer.setRate(1, time: time(4999))
     await waitUntil { count.withLock { $0 } >= 3 }

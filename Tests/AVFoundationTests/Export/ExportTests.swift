@@ -64,7 +64,7 @@ import TestSupport
   }
 
   @Test(
-    "A mix goes on past damaged audio if that is tolerated, and fails otherwise",
+    "A mix continues past damaged audio if that is tolerated, and fails otherwise",
     .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: [true, false])
   func mixOfDamagedAudio(isTolerated: Bool) async throws {
     let scratch = Scratch()

@@ -217,7 +217,7 @@ import Testing
     #expect(try hash(scratch.file("a." + ending)) == hash(path))
   }
 
-  /// A clock that begins anew makes a stream seem half as long as it is.
+  /// A clock that begins again makes a stream seem half as long as it is.
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)))
   func streamsWhoseClockJumpsAreExportedWhole() async throws {
     let scratch = Scratch()

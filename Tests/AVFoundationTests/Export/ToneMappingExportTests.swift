@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The pixels of a PQ movie that is exported as H.264, against the formulas of the standards,
-/// computed anew here.
+/// computed again here.
 @Suite struct ToneMappingExportTests {
   /// PQ signals of red, green and blue: greys from dark to bright, and colours that stay within
   /// BT.709.

@@ -87,7 +87,7 @@ import Testing
     #expect(counts(queue).droppedPictureCount == 0)
   }
 
-  @Test("After a lost connection the stream goes on with a key frame, and what was left out is counted")
+  @Test("After a lost connection the stream continues with a key frame, and what was left out is counted")
   func afterALostConnectionTheStreamGoesOnWithAKeyFrame() throws {
     var queue = queue()
     for number in 0..<10 { _ = try push(number, isKey: number == 0, to: &queue) }

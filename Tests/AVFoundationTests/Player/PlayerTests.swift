@@ -294,7 +294,7 @@ import TestSupport
   }
 
   /// A time of another epoch, or one that an endless rate has led to, is nowhere in the movie: the
-  /// item goes on.
+  /// item continues.
   @Test func timesOutsideTheMovieLeaveTheItemGoing() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)

@@ -26,7 +26,7 @@ import Testing
   @Test func aConstantRateTells() {
     #expect(missing(times(0..<300), gaps: [50, 51, 200]) == 0)
     #expect(missing(times(0..<300, without: [50]), gaps: [52]) == 1)
-    // Each once, also where one gap is near another, or goes on.
+    // Each once, also where one gap is near another, or continues.
     #expect(missing(times(0..<300, without: [50, 60, 61, 90, 130]), gaps: [50, 59, 85, 126]) == 5)
     let many = Set(stride(from: 20, to: 300, by: 10))
     #expect(missing(times(0..<310, without: many), gaps: Set(0..<300)) == 28)

@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// Recordings one after the other: the second goes on where the first ends, whatever its times
+  /// Recordings one after the other: the second continues where the first ends, whatever its times
   /// and size.
   @Test(arguments: [true, false]) func joinedStreamsGoOn(stepsBack: Bool) throws {
     let movie = try Self.movie()

@@ -148,7 +148,7 @@ import Testing
       #expect(asset.duration == range.end)
       let all = try frames(asset)
       #expect(all.start == Int64(item.start) && all.count == Int64(item.count), "\(source): \(all)")
-      // With a range that goes on, and one that ends before.
+      // With a range that continues, and one that ends before.
       let long = try frames(
         asset, range: CMTimeRange(start: .zero, duration: CMTime(value: 100, timescale: 1)))
       #expect(long.count == all.count)
@@ -199,7 +199,7 @@ import Testing
     #expect(reader.status == .completed || reader.status == .failed)
   }
 
-  /// A list in a movie that goes on in fragments is that of its beginning, and without a list all
+  /// A list in a movie that continues in fragments is that of its beginning, and without a list all
   /// is heard.
   @Test func audioWithoutAnEditListIsNotCut() throws {
     let scratch = Scratch()

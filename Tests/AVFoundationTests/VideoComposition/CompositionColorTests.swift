@@ -138,22 +138,22 @@ import Testing
 
   private final class Faults: NSObject, AVVideoCompositionValidationHandling {
     var found: [String] = []
-    let goesOn: Bool
-    init(goesOn: Bool = true) { self.goesOn = goesOn }
+    let continues: Bool
+    init(continues: Bool = true) { self.continues = continues }
 
     func videoComposition(
       _ videoComposition: AVVideoComposition,
       shouldContinueValidatingAfterFindingInvalidValueForKey key: String
     ) -> Bool {
       found.append(key)
-      return goesOn
+      return continues
     }
     func videoComposition(
       _ videoComposition: AVVideoComposition,
       shouldContinueValidatingAfterFindingEmptyTimeRange timeRange: CMTimeRange
     ) -> Bool {
       found.append("gap \(timeRange.start.seconds) \(timeRange.end.seconds)")
-      return goesOn
+      return continues
     }
     func videoComposition(
       _ videoComposition: AVVideoComposition,
@@ -161,7 +161,7 @@ import Testing
         any AVVideoCompositionInstructionProtocol
     ) -> Bool {
       found.append("range")
-      return goesOn
+      return continues
     }
     func videoComposition(
       _ videoComposition: AVVideoComposition,
@@ -170,7 +170,7 @@ import Testing
       layerInstruction: AVVideoCompositionLayerInstruction, asset: AVAsset
     ) -> Bool {
       found.append("track \(layerInstruction.trackID)")
-      return goesOn
+      return continues
     }
   }
 
@@ -210,7 +210,7 @@ import Testing
     #expect(
       !composition.isValid(
         for: asset.tracks, assetDuration: asset.duration, timeRange: .invalid, validationDelegate: nil))
-    let first = Faults(goesOn: false)
+    let first = Faults(continues: false)
     #expect(!composition.isValid(for: asset, timeRange: all, validationDelegate: first))
     #expect(first.found == ["gap 0.0 0.2"])
     composition.instructions = [Self.instruction(0, 0.6), Self.instruction(0.5, 1), Self.instruction(1, 1)]

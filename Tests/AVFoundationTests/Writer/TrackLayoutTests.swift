@@ -148,7 +148,7 @@ import TestSupport
     await waitUntil { slow.statusOfValue(forKey: "duration", error: nil) == .loading }
     slow.cancelLoading()
     #expect(slow.statusOfValue(forKey: "duration", error: nil) == .cancelled)
-    // Who waits goes on at once, though the system still waits for the other end.
+    // Who waits continues at once, though the system still waits for the other end.
     let error = await #expect(throws: AVError.self) { try await loaded.value }
     #expect(error?.code == .operationCancelled)
     #expect(slow.tracks.isEmpty && slow.duration == .zero)

@@ -79,7 +79,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     // What was read is written byte for byte.
     #expect(try write(description, flavor) == Data(entry))
 
-    // Written anew, the atoms are those of the other muxer.
+    // Written again, the atoms are those of the other muxer.
     var extensions = description.extensions
     extensions[.verbatimSampleDescription] = nil
     extensions[.verbatimISOSampleEntry] = nil

@@ -91,7 +91,7 @@ import Testing
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// The last picture waits for another one that never comes, while audio goes on and on.
+  /// The last picture waits for another one that never comes, while audio continues.
   @Test func nothingWaitsForTheEndOfTheFile() throws {
     let whole = try FFmpegTool.run(
       Self.movie + ["-c:v", "mpeg4", "-bf", "2", "-c:a", "pcm_u8", "-ar", "8000", "-f", "avi"])

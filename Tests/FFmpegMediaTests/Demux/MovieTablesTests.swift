@@ -189,7 +189,7 @@ import TestSupport
     #expect(packets == 25)
   }
 
-  /// libavformat makes the entries of what an edit covers anew for each.
+  /// libavformat makes the entries of what an edit covers again for each.
   @Test func editsOfManySamplesAreCounted() throws {
     func edited(_ track: [UInt8], _ count: Int, duration: Int) -> [UInt8] {
       let edits = Self.numbers(0, count) + (0..<count).flatMap { _ in Self.numbers(duration, 0, 0x10000) }

@@ -5,7 +5,7 @@ import ToolSupport
 @testable import H264Encoder
 
 /// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through
-/// clause C.1 anew.
+/// clause C.1 again.
 @Suite struct BufferTimingTests {
   static let (width, height) = (96, 80)
 

@@ -44,7 +44,7 @@ import Testing
     encoder.flush { _ in out += 1 }
     #expect(out == 12)
     #expect(encoder.heldFrameCount == 0)
-    // The stream goes on.
+    // The stream continues.
     try content.frame(12).withSource(planar: true, padding: 0) {
       try encoder.encode($0) { frame in
         #expect(!frame.properties.isKeyFrame)

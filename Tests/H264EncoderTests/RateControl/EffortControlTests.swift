@@ -94,7 +94,7 @@ import Testing
 
   // MARK: - In the encoder
 
-  /// A clock that goes on by so much each time it is asked: twice for each frame.
+  /// A clock that advances by a fixed time each time it is asked: twice for each frame.
   private final class Clock: @unchecked Sendable {
     var now: UInt64 = 0
     var step: UInt64 = 0

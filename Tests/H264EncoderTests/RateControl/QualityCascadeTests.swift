@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("The QP follows the cascade, from each key frame anew")
+  @Test("The QP follows the cascade, from each key frame again")
   func theQPFollowsTheCascade() throws {
     let properties = try Self.encode(Self.configuration(), frames: 12) { n in
       var options = H264FrameOptions()

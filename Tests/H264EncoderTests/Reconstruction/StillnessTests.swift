@@ -58,7 +58,7 @@ import Testing
     c.lowLatency.adaptiveQuantisation = chance(2) ? 1 : 0
     if chance(2) {
       c.lowLatency.rateControl = .averageBitRate(120_000)
-      // Tight enough that pictures of several threads are coded anew.
+      // Tight enough that pictures of several threads are coded again.
       if chance(2) { c.dataRateLimits = [.init(bytes: 6_000, seconds: 0.5)] }
     } else {
       c.lowLatency.rateControl = .constantQP(18 + Int(random.next() % 20))

@@ -8,7 +8,7 @@ import Testing
 /// lists.
 ///
 /// A change of the encoder that is not meant to change streams leaves the file as it is; one that
-/// is meant to writes it anew with `scripts/stream-digests --write`, which sets
+/// is meant to writes it again with `scripts/stream-digests --write`, which sets
 /// `OVT_STREAM_DIGESTS` to `write`. `OVT_STREAM_DIGESTS_MATCH` compares the streams alone whose
 /// names contain it.
 @Suite struct StreamDigestTests {

@@ -156,8 +156,8 @@ import Testing
   }
 
   /// Large macroblocks are found while other pictures wait for theirs, which one thread then codes
-  /// anew.
-  @Test("A picture that one thread codes anew while others are in flight")
+  /// again.
+  @Test("A picture that one thread codes again while others are in flight")
   func threadsAgreeWhereAPictureIsCodedAnew() throws {
     var left = 0
     for qp in [10, 16, 22] {

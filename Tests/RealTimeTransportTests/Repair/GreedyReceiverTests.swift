@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "A receiver that asks for all packets again and again is sent no more than the limit, and media goes on",
+    "A receiver that asks for all packets again and again is sent no more than the limit, and media continues",
     arguments: [0.001, 0.005, 0.05])
   func aReceiverThatAsksAgainAndAgainIsSentNoMoreThanTheLimit(pause: Double) throws {
     let limit = 1_000_000.0

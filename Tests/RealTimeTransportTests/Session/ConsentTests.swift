@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// Whether media goes on only as long as the receiver answers the greetings that it is sent.
+/// Whether media continues only as long as the receiver answers the greetings that it is sent.
 @Suite struct ConsentTests {
   /// What a peer answers to a greeting: it has the first one's answer, and what it wants of the
   /// newest.
@@ -18,7 +18,7 @@ import Testing
     return answer
   }
 
-  /// A sender that encodes for half a minute, and a peer that answers as it likes and goes on to
+  /// A sender that encodes for half a minute, and a peer that answers as it likes and continues to
   /// report.
   /// - Returns: When packets of media were sent, and the session.
   private func call(_ answering: Answering) -> (media: [Double], sender: SenderSession) {

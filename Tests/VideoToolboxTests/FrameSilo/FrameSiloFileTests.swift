@@ -138,7 +138,7 @@ import Testing
         back.allSatisfy {
           $0.bytes.count == ((130..<230).contains(SiloFrames.indices([$0])[0]) ? 60_000 : 3000)
         })
-      // And it goes on from there.
+      // And it continues from there.
       try fill(survivor, back.count..<back.count + 3)
     }
     // In the middle of a pass that replaces: neither the old frames of its ranges nor too few of

@@ -102,7 +102,7 @@ import Testing
     #expect(VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 3, timeRangeArray: ranges) == noErr)
     #expect(silo.passNumber == 2 && silo.timeRangesOfCurrentPass == ranges)
     #expect(SiloFrames.indices(SiloFrames.all(silo).1) == Array(0..<20) + Array(35..<60) + Array(70..<100))
-    // Its own times begin anew, and stay within the ranges: starts belong to them, ends do not.
+    // Its own times begin again, and stay within the ranges: starts belong to them, ends do not.
     for (index, expected) in [
       (19, kVTFrameSiloInvalidTimeStampErr), (35, kVTFrameSiloInvalidTimeStampErr), (20, noErr), (34, noErr),
       (34, kVTFrameSiloInvalidTimeStampErr), (33, kVTFrameSiloInvalidTimeStampErr), (60, noErr), (69, noErr),

@@ -47,7 +47,7 @@ struct AgentPair {
       }
       let next = min(transit.map(\.at).min() ?? .infinity, agents.map(\.deadline).min() ?? .infinity)
       guard next <= end else { break }
-      // A deadline that stays in the past would be an endless loop; time always goes on a little.
+      // A deadline that stays in the past would be an endless loop; time always advances a little.
       time = max(next, time + 1e-4)
       let due = transit.filter { $0.at <= time }
       transit.removeAll { $0.at <= time }

@@ -43,7 +43,7 @@ import Testing
     var joiner = AudioJoiner(channels: 2)
     let before = joiner.add(Self.ramp(0..<100), at: .min)
     #expect(before == nil)
-    // After a long gap it goes on there, without filling the memory.
+    // After a long gap it continues there, without filling the memory.
     let farPiece = joiner.add(Self.ramp(0..<100), at: 1_000_000_000)
     let far = try #require(farPiece)
     #expect(far.position == 1_000_000_000 && far.frames == 50)

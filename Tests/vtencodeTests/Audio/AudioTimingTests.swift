@@ -226,7 +226,7 @@ import WebRTC
     for (distance, expected) in zip(distances, [1, 0.8, 1, 0.8]) {
       #expect(abs(distance - expected) < 0.001, "\(flashes)")
     }
-    // What audio goes on after the pictures' end is not heard in the next repetition.
+    // Audio after the pictures' end is not heard in the next repetition.
     for beep in beeps where beep < 4 {
       #expect(flashes.contains { abs($0 - beep) < 0.02 }, "\(flashes) \(beeps)")
     }

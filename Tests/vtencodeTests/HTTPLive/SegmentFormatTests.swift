@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "While a stream goes on, its playlists are by the standard at any time, with parts",
+    "While a stream continues, its playlists are by the standard at any time, with parts",
     arguments: [false, true])
   func aRunningStreamIsByTheStandard(_ hasRenditions: Bool) throws {
     let folder = try Folder()

@@ -99,7 +99,7 @@ import Testing
     #expect(refused.status == 1 && refused.complaints.contains("leave --jobs out"), "\(refused.complaints)")
   }
 
-  /// Amplified audio is decoded, and goes on past damage.
+  /// Amplified audio is decoded, and continues past damage.
   @Test func volumeGoesOnPastDamage() throws {
     let folder = try Folder()
     let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
@@ -147,7 +147,7 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
   }
 
-  /// An export goes on past pictures that cannot be decoded, and comes to the end of what is left
+  /// An export continues past pictures that cannot be decoded, and comes to the end of what is left
   /// of a file.
   @Test(arguments: [true, false]) func exportsGoOn(isCut: Bool) throws {
     let folder = try Folder()

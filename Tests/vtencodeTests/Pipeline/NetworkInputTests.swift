@@ -102,7 +102,7 @@ import Testing
         isUDP: true))
   }
 
-  @Test("--duration ends a stream that goes on, and segments take it")
+  @Test("--duration ends a live stream, and segments take it")
   func aDurationEndsAStream() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
@@ -139,7 +139,7 @@ import Testing
     #expect(try Probe(folder.path("got.mp4")).frameCount() == 60)
   }
 
-  @Test("A sender that comes back goes on in the same file, where it was")
+  @Test("A sender that comes back continues in the same file, where it was")
   func aSenderThatComesBackGoesOn() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)

@@ -91,7 +91,7 @@ import Testing
     #expect(refused.status == 64 && refused.complaints.contains("--allow-network"), "\(refused.complaints)")
   }
 
-  @Test("A stream that goes on is read up to --frames, and not from a folder")
+  @Test("A live stream is read up to --frames, and not from a folder")
   func aStreamThatGoesOnIsRead() throws {
     let folder = try Folder()
     try Kind.files.make(in: folder)

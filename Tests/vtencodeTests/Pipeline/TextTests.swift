@@ -164,7 +164,7 @@ import Testing
     #expect(try chapters(folder, "out.mp4").suffix(2) == ["0.001-35.002 One", "35.002-40.0 Two"])
   }
 
-  /// Audio that begins long after the pictures, and goes on after a long pause.
+  /// Audio that begins long after the pictures, and continues after a long pause.
   @Test func lateAudioDoesNotHoldUp() throws {
     let folder = try Folder()
     let made = try CommandLine.run(

@@ -36,7 +36,7 @@ import Testing
     let frame = Self.frame
     let clock = Array(#"{"type":"clock","time":1}"#.utf8)
     let cases: [(String, [[UInt8]], Int)] = [
-      ("a piece that goes on with nothing", [frame(0x80, clock)], 1002),
+      ("a piece that continues with nothing", [frame(0x80, clock)], 1002),
       ("one that is not the last", [frame(0x00, clock)], 1002),
       ("one behind a whole message", [frame(0x81, clock), frame(0x80, clock)], 1002),
       ("a message in the middle of another", [frame(0x01, clock), frame(0x81, clock)], 1002),

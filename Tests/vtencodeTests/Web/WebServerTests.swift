@@ -53,7 +53,7 @@ import TestSupport
     queue.restart()
     #expect(wants(1000))
     #expect(!wants(1000.5) && wants(1001.1))
-    // One that comes anew each time has a gate of its own, and waits all the same.
+    // One that opens a new connection each time has a gate of its own, and waits all the same.
     var all = KeyFrameRequestLimiter(maximum: 4)
     var count = 0
     for tick in 0..<2000 {
@@ -218,7 +218,8 @@ import TestSupport
     return (words?.dropFirst().first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))
   }
 
-  @Test("A page that reads nothing is left out, holds no memory, and goes on with a key frame when it reads")
+  @Test(
+    "A page that reads nothing is left out, holds no memory, and continues with a key frame when it reads")
   func aPageThatReadsNothingIsLeftOut() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)

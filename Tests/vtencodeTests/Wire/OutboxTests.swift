@@ -46,7 +46,7 @@ import TestSupport
     go.signal()
     ended.wait()
     #expect(lock.withLock { sent } == (0..<100).map { [UInt8($0)] })
-    // It goes on.
+    // It continues.
     outbox.enqueue([100], to: path)
     outbox.drain { datagram in lock.withLock { sent.append(datagram.bytes) } }
     #expect(lock.withLock { sent.count } == 101)

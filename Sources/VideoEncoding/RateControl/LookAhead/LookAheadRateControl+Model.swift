@@ -6,7 +6,7 @@ extension LookAheadRateControl {
   /// tell.
   ///
   /// A slightly lower QP costs nothing and changes nothing, since the errors stay within the
-  /// quantiser's dead zone. After `stepsOfRefinement` steps the whole picture is coded anew, and
+  /// quantiser's dead zone. After `stepsOfRefinement` steps the whole picture is coded again, and
   /// that takes about as many bits as an intra picture.
   func refinement(to qp: Double) -> Double {
     guard let visibleQP, qp < visibleQP else { return 0 }

@@ -121,7 +121,7 @@ package struct LookAheadRateControl {
   /// and after a change of the bit rate.
   package var last: Double?
   /// The same before the QP was raised to fit into the buffer, where a previous pass is known. When
-  /// the buffer has room again, the QP goes on from this value.
+  /// the buffer has room again, the QP continues from this value.
   var lastPassQP: Double?
   /// The residual of the next reference picture if all its macroblocks were intra predicted, with
   /// all its QP offsets.
@@ -162,8 +162,8 @@ package struct LookAheadRateControl {
   /// The longest horizon in seconds behind the look-ahead where the duration of the stream is
   /// known; once more than that has been coded, the horizon may be as long as what was coded.
   static let longestHorizon = 60.0
-  /// The QP steps by which the QP must fall until a picture without motion is coded anew. The error
-  /// after quantisation is at most half a quantiser step; it exceeds the dead zone of inter
+  /// The QP steps by which the QP must fall until a picture without motion is coded again. The
+  /// error after quantisation is at most half a quantiser step; it exceeds the dead zone of inter
   /// prediction, 5/6 of a step, when the step has become 0.6 of what it was.
   static let stepsOfRefinement = 4.5
   /// The share of the bits of an intra picture from which on a picture counts as having coded the

@@ -15,7 +15,7 @@ public struct StoredPass {
   public private(set) var count = 0
   /// The sum of the durations of the pictures, in seconds.
   public private(set) var seconds = 0.0
-  /// Whether a read failed after the initialiser succeeded. An encoder goes on as if the pass had
+  /// Whether a read failed after the initialiser succeeded. An encoder continues as if the pass had
   /// ended there.
   public var hasFailed: Bool { state.hasFailed }
 
@@ -41,7 +41,7 @@ public struct StoredPass {
   ///     Other pictures are treated as if they did not exist.
   ///   - read: reads from the file, which holds what `PassStatistics.bytes` returned. It is called
   ///     for the whole file by this initialiser, and again while an encoder that was given this
-  ///     value encodes. If it fails then, the encoder goes on, and `hasFailed` says so.
+  ///     value encodes. If it fails then, the encoder continues, and `hasFailed` says so.
   /// - Throws: `VideoEncoderError.invalidConfiguration` if the file holds anything else.
   public init(size: Int, frames: Range<Int>? = nil, read: @escaping Read) throws {
     let head = read(0, PassFormat.headerSize) ?? []

@@ -359,7 +359,7 @@ package struct LowLatencyRateControl {
       lastLimit = allowed ?? .infinity
       return decision
     }
-    // The QP of what moves goes on where it was before a still picture.
+    // The QP of what moves continues where it was before a still picture.
     if !isStill || layers[layer].isStarved { layers[layer].qp = aim.qp - offset }
     limit(&decision, target: aim.bits, maximum: min(aim.maximum, room), limit: room, isKeyFrame)
     if settings.maximumQP < 51 {

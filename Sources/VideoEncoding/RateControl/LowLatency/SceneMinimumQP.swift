@@ -3,7 +3,7 @@
 /// the next, complex one will need.
 ///
 /// After a cut the QP may be only a few steps below the mean of the seconds before, and may fall
-/// further as the scene goes on. The bits saved meanwhile empty the transmission queue and the
+/// further as the scene continues. The bits saved meanwhile empty the transmission queue and the
 /// window of the even rate, and a cut back to a complex scene needs both. A scene that lasts loses
 /// little.
 struct SceneMinimumQP {

@@ -66,7 +66,7 @@ final class CompressionPipeline: @unchecked Sendable {
   struct Submission {
     /// The frame's number among all frames that were submitted, from 1.
     fileprivate let number: Int
-    /// The number of frames that may be pending when the caller goes on; nil for any number.
+    /// The number of frames that may be pending when the caller continues; nil for any number.
     fileprivate let delayLimit: Int?
     /// The creation of the encoder, for the first frame only; nil for all others. Where it fails,
     /// the call that submitted the frame returns the error, and the frame's output is not called.
@@ -120,8 +120,8 @@ final class CompressionPipeline: @unchecked Sendable {
   /// - Parameters:
   ///   - frame: The frame to encode.
   ///   - draft: The session's settings for the frame.
-  ///   - delayLimit: The number of frames that may be pending when the caller goes on; nil for any
-  ///     number.
+  ///   - delayLimit: The number of frames that may be pending when the caller continues; nil for
+  ///     any number.
   ///   - isFirst: Whether the encoder is to be created for this frame.
   /// - Returns: The submission, for `wait(for:)`.
   /// - Throws: `kVTInvalidSessionErr` after `stop()`, `kVTAllocationFailedErr` for a frame from a

@@ -165,7 +165,8 @@ final class CompressionWorker {
     }
   }
 
-  /// Makes the encoder finish the frames up to a presentation time. The stream goes on after that.
+  /// Makes the encoder finish the frames up to a presentation time. The stream continues after
+  /// that.
   /// - Parameter time: The latest presentation time; nil for all frames.
   /// - Returns: The encoder's error, or `noErr`.
   func complete(until time: CMTime?) -> OSStatus {

@@ -90,7 +90,8 @@ enum PartialPassPlan {
     guard sum * largestChange >= abs(excess) else { return [] }
     let factor = 1 - excess / sum
 
-    // Neighbouring groups stay separate: the encoder would distribute the bits of a joint one anew.
+    // Neighbouring groups stay separate: the encoder would distribute the bits of a joint one
+    // again.
     return chosen.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { group in
       let own = frames[group.frames]
       let first = own[own.startIndex]

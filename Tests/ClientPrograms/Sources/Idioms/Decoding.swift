@@ -281,7 +281,7 @@ func decoding() {
       }, kVTInvalidSessionErr)
   }
 
-  // Damage: the session goes on with the next key frame.
+  // Damage: the session continues with the next key frame.
   var session: VTDecompressionSession?
   VTDecompressionSessionCreate(
     allocator: nil, formatDescription: samples[0].formatDescription!, decoderSpecification: nil,

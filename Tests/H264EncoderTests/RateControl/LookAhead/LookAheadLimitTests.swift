@@ -139,7 +139,7 @@ import Testing
       let picture = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 5).frame(0)
       return try LookAheadRun(c, count: 20 * keyFrames) { n in
         var frame = picture
-        // Something goes on in a corner.
+        // There is motion in a corner.
         for i in 0..<8 { frame.y[i] = UInt8(truncatingIfNeeded: n * 31 + i * 7) }
         return frame
       }

@@ -98,7 +98,7 @@ import Testing
     #expect(Self.next(&still, backlog: Self.share).maximum != nil)
   }
 
-  @Test("What was dropped, left out or predicted from elsewhere begins anew")
+  @Test("What was dropped, left out or predicted from elsewhere begins again")
   func restarts() {
     var still = Self.refinement(reached: 16)
     still.drop()

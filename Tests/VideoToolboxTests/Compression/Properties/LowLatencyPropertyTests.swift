@@ -3,7 +3,7 @@ import CoreMedia
 import Testing
 import VideoToolbox
 
-/// What the low-latency mode refuses, and how it goes on afterwards.
+/// What the low-latency mode refuses, and how it continues afterwards.
 @Suite struct LowLatencyPropertyTests {
   private func session(
     _ properties: [CFString: Any] = [:], isLowLatency: Bool = true, size: (Int, Int) = (320, 240)

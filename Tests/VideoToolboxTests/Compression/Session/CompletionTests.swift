@@ -60,7 +60,7 @@ import VideoToolbox
   }
 
   @Test(
-    "Frames are completed up to a time, and the stream goes on as if nothing had been",
+    "Frames are completed up to a time, and the stream continues as if nothing had been",
     arguments: usesX264 ? [kCMVideoCodecType_HEVC] : codecs)
   func framesAreCompletedUpToATimeAndTheStreamGoesOn(_ codec: CMVideoCodecType) throws {
     let collector = Collector()

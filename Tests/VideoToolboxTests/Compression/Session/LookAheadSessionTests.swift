@@ -165,7 +165,7 @@ import VideoToolbox
         == kVTPropertyNotSupportedErr)
   }
 
-  @Test("What needs a new stream is refused in the middle of a pass, and the pass goes on")
+  @Test("What needs a new stream is refused in the middle of a pass, and the pass continues")
   func aChangeThatNeedsANewStreamFailsWithinAPass() throws {
     let session = try Self.session([
       kVTCompressionPropertyKey_AverageBitRate: 300_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,

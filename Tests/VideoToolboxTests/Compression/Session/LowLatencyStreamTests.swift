@@ -74,7 +74,7 @@ import VideoToolbox
     #expect(longestWait(later.dropFirst(20)) <= 0.101)
   }
 
-  @Test("A frame that cannot be encoded is one error, and the session goes on")
+  @Test("A frame that cannot be encoded is one error, and the session continues")
   func aFrameThatCannotBeEncodedIsOneError() throws {
     let session = try session([kVTCompressionPropertyKey_EnableLTR: true])
     let clip = TestClip()
