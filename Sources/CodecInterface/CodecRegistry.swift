@@ -208,7 +208,7 @@ public enum EncoderFeature: Sendable, Hashable {
   /// A limit of the time that a frame waits for transmission on a link with the bit rate of the
   /// stream.
   case queueDelayLimit
-  /// A limit of the quality up to which a picture that stands still is refined.
+  /// A limit of the quality up to which a static picture is refined.
   case stillQualityLimit
   /// A description of the decoder's buffer in the stream, and the times of each frame in it.
   case bufferTiming

@@ -264,7 +264,7 @@ public struct RateRequest: Sendable, Equatable {
   /// The most seconds from the capture of a frame to the transmission of its last bit, on a link
   /// with the mode's rate; nil: the encoder chooses.
   public var maximumQueueDelay: Double?
-  /// The luma PSNR in dB, 30 to 100, up to which a picture that stands still is refined; nil: the
+  /// The luma PSNR in dB, 30 to 100, up to which a static picture is refined; nil: the
   /// encoder chooses. Only encoders with the feature ``EncoderFeature/stillQualityLimit`` get it.
   public var maximumStillPSNR: Double?
   /// Whether the stream describes `bufferModel`, and states for each frame when it is taken out of

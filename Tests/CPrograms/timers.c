@@ -56,7 +56,7 @@ static void firing(void) {
   // Core Foundation moves dates after 2129 to that year.
   CHECK(CFRunLoopTimerGetNextFireDate(timer) > kNever);
 
-  // The first one's timebase stands still, so that the other one fires before it.
+  // The first one's timebase is stopped, so that the other one fires before it.
   CHECK_EQUAL(CMTimebaseSetTimerNextFireTime(first.timebase, timer, CMTimeMake(1, 1000), 0), noErr);
   CHECK_EQUAL(CMTimebaseSetTimerNextFireTime(second.timebase, other, CMTimeMake(20, 1000), 0), noErr);
   CHECK_EQUAL(CMTimebaseSetRate(second.timebase, 1), noErr);

@@ -7,7 +7,7 @@ import VideoToolbox
 
 /// `vtencode call`, within this process.
 @Suite struct CallTests {
-  /// A call of which nothing is seen stands still from its first picture to its last.
+  /// A call of which nothing is shown is frozen from its first picture to its last.
   @Test func freezesOfACall() throws {
     var record = CallRecord()
     record.frameRate = 20

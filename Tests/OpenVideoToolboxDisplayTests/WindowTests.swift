@@ -165,7 +165,7 @@
       letOthersRun(turns: 50_000)
       #expect(window.statistics.shown == 1)
       try timebase.setRate(1)
-      // The first one was shown while time stood still.
+      // The first one was shown while the time was stopped.
       await waitUntil {
         let now = window.statistics
         return now.shown + now.dropped == 20 && now.errors.count == now.shown - 1

@@ -156,7 +156,7 @@ package final class AnimationWriter {
 
   private func makePalette(_ picture: FilterFrame) throws -> FilterGraph {
     // The palette favours what moves, and only the rectangle that changes is dithered again, so
-    // that what stands still does not flicker.
+    // that static content does not flicker.
     try FilterGraph(
       "[in]split[pictures][samples];[samples]palettegen=stats_mode=diff[palette];"
         + "[pictures][palette]paletteuse=diff_mode=rectangle[out]",

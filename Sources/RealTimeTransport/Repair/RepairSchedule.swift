@@ -4,7 +4,7 @@
 /// are in seconds, rates in bits per second.
 public struct RepairSchedule: Sendable {
   /// The fraction of lost packets from which a retransmission is sent twice: if it is lost too, the
-  /// picture stands still for another round trip, while a copy costs only as many bits as were
+  /// picture is frozen for another round trip, while a copy costs only as many bits as were
   /// lost. The second constant is the time in seconds between the two, because losses come in
   /// bursts.
   private static let copyLoss = 0.004

@@ -158,7 +158,7 @@ package struct DisplacementDetector {
     if isNew && !displacements.isScreen {
       // No screen, or one that shows nothing but a movie.
       let isDetailed = flat < least.natural
-      // A picture full of detail may be a map that stands still: only the comparison with the next
+      // A picture full of detail may be a static map: only the comparison with the next
       // picture tells.
       if follows {
         state.pointee.natural &+= 1

@@ -27,7 +27,7 @@ struct ExactMatches: BitwiseCopyable {
 /// That hardly happens by chance. It shows that the source was decoded from H.264, that the block
 /// had no residual there, and that its picture referred to the other one. Only the 8x8 samples in
 /// the middle of a macroblock are compared: the deblocking filter does not change them where a
-/// macroblock is skipped. Matches in full samples tell nothing, since whatever stands still matches
+/// macroblock is skipped. Matches in full samples tell nothing, since static content matches
 /// in both directions.
 struct ExactMatchSearch {
   /// The block, the prediction, and the samples around the best vector at full and at half-sample

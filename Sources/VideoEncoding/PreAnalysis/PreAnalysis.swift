@@ -39,7 +39,7 @@ package struct PreAnalysisResult {
   /// Creates the result for a picture of which nothing is known.
   /// - Parameters:
   ///   - residual: the residual.
-  ///   - isStill: whether the picture stands still.
+  ///   - isStill: whether the picture is static.
   ///   - novelty: how new the picture is.
   package init(residual: ResidualHistogram = ResidualHistogram(), isStill: Bool = false, novelty: Double = 1)
   {
@@ -93,10 +93,10 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
   /// The novelty of the last two pictures, the older one first; 0 where a scene began.
   private var novelties = (0.0, 0.0)
 
-  /// The mean absolute difference of the half-size samples below which the picture stands still: a
+  /// The mean absolute difference of the half-size samples below which the picture is static: a
   /// camera's noise is more.
   private static let stillness = 0.1
-  /// Whether the picture stands still.
+  /// Whether the picture is static.
   private var isStill: Bool { hasLast && change < PreAnalysis.stillness }
   /// How new the picture is (`PreAnalysisResult.novelty`).
   private var novelty = 1.0

@@ -13,7 +13,7 @@ package struct LowLatencySettings {
   /// The most seconds from the capture of a frame to the arrival of its last bit over a link of
   /// the average bit rate.
   package var maximumQueueDelay = 0.3
-  /// The luma PSNR in dB up to which a picture that stands still is refined.
+  /// The luma PSNR in dB up to which a static picture is refined.
   package var maximumStillPSNR = 46.0
   /// The lowest and the highest QP of any block, 0 to 51.
   package var minimumQP = 0

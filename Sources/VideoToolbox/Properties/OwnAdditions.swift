@@ -54,7 +54,7 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesTemporalLayerPre
 /// Number.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_MaximumQueueDelay: CFString = "OVTMaximumQueueDelay"
 
-/// The quality up to which a picture that stands still is refined, with an average bit rate, as a
+/// The quality up to which a static picture is refined, with an average bit rate, as a
 /// luma PSNR in dB: 30 to 100. The default, 46, is about as much as can be seen. The bits that a
 /// higher quality takes are not there for the next change: a window that opens, a slide, a key
 /// frame. The encoder keeps to it by the QP: the quantisation error of what has been refined is no

@@ -62,7 +62,7 @@ public struct VideoReceiver: Sendable {
 
   private static let reportInterval = 1.0
   private static let feedbackInterval = 0.05
-  /// The longest time for which a packet is waited for: later the picture would stand still.
+  /// The longest time for which a packet is waited for: later the picture would freeze.
   private static let maxWait = 0.5
   /// The time after which another source may take the place of a silent one.
   private static let silence = 1.0

@@ -239,7 +239,7 @@ final class WhepRun: @unchecked Sendable {
       "from \(server.place), \(TextFormat.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")")
     table.row("shown", TextFormat.plural(output.frames, "frame"))
     table.row(
-      "stands still",
+      "frozen",
       "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
     )
     if let median = log.delay(0.5), let percentile95 = log.delay(0.95) {

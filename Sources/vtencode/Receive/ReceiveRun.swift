@@ -253,7 +253,7 @@ final class ReceiveRun: @unchecked Sendable {
     }
     table.row("shown", "\(TextFormat.grouped(output.frames)) of \(TextFormat.plural(sent, "frame"))")
     table.row(
-      "stands still",
+      "frozen",
       "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
     )
     table.row(

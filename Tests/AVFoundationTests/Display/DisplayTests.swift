@@ -38,7 +38,7 @@ import TestSupport
       }
       if next == samples.count { layer.stopRequestingMediaData() }
     }
-    // Time stands still: the first picture, at zero, is due; no other.
+    // The time is stopped: the first picture, at zero, is due; no other.
     await waitUntil { !shown.all.isEmpty && !layer.isReadyForMoreMediaData }
     #expect(shown.all.map(\.time) == [.zero])
     #expect(layer.status == .rendering)

@@ -116,7 +116,7 @@ private func time(_ seconds: Double) -> CMTime {
     #expect(!CMSyncMightDrift(child, sibling) && !child.mightDrift(relativeTo: clock))
     let (rate, anchor, reference) = try child.rateAndAnchorTime(relativeTo: parent)
     #expect(rate == 3 && anchor == .zero && reference == time(100))
-    // A parent that stands still takes its children along; between children nothing changes.
+    // A stopped parent takes its children along; between children nothing changes.
     try parent.setRate(0)
     #expect(child.effectiveRate == 0 && child.rate == 3)
     #expect(child.rate(relativeTo: clock) == 0)

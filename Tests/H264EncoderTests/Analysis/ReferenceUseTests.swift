@@ -55,7 +55,7 @@ import Testing
     #expect(bits.two * 3 < bits.one)
   }
 
-  @Test("A picture that stands still needs one, but for those that ask", arguments: 1...4)
+  @Test("A static picture needs one, but for those that ask", arguments: 1...4)
   func aPictureThatStandsStillNeedsOne(effort: Int) throws {
     let properties = try Self.encode(effort: effort, references: 3, frames: 40) { _ in 0 }
     let asked = properties.indices.filter { $0 >= 20 && properties[$0].referenceCount > 1 }

@@ -92,11 +92,11 @@ import Testing
     return frame
   }
 
-  @Test("Where everything changes, a third that is flat makes no screen; where half stands still it does")
+  @Test("Where everything changes, a third that is flat makes no screen; where half is static it does")
   func aFlatThirdMakesNoScreenAndAStillHalfDoes() {
     #expect(!Self.displacements((0..<3).map { Self.exposed(UInt64($0), share: 0.4) }).isScreen)
     #expect(Self.displacements((0..<3).map { Self.exposed(UInt64($0), share: 0.7) }).isScreen)
-    // A movie in a window: noise and a flat border change, the rest stands still.
+    // A movie in a window: noise and a flat border change, the rest is static.
     let page = Self.desktop(x: 60, y: 40)
     let screen = (0..<3).map { n in
       var frame = page

@@ -10,7 +10,7 @@ import Testing
   private static let height = 256
 
   /// Lines of something like print, of unequal lengths, from row `top` of the document on. Columns
-  /// from `margin` on stand still.
+  /// from `margin` on are static.
   private static func page(top: Int, margin: Int = width) -> PlanarFrame {
     var frame = PlanarFrame(
       width: width, height: height, y: [UInt8](repeating: 235, count: width * height),
@@ -65,7 +65,7 @@ import Testing
     #expect(Double(second) < Double(first) * (share + 0.15), "\(second) bits after \(first)")
   }
 
-  @Test("A part of the picture was scrolled, the rest stands still")
+  @Test("A part of the picture was scrolled, the rest is static")
   func aScrolledPartIsFoundBesideWhatStandsStill() throws {
     let encoder = try Self.encoder(28)
     let first = try Self.bits(encoder, Self.page(top: 300, margin: 96))

@@ -89,7 +89,7 @@ import Testing
     #expect(line.isSteady(at: time + 1.55) == true)
   }
 
-  @Test("A pause in which something stood still makes no slower line")
+  @Test("A static pause makes no slower line")
   func aPauseInWhichSomethingStoodStillMakesNoSlowerLine() throws {
     var line = LineRate()
     var time = 0.0

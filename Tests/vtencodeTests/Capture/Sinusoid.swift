@@ -17,7 +17,7 @@ enum Sinusoid {
     return 2 * (real * real + imaginary * imaginary) / Double(samples.count) / energy
   }
 
-  /// The seconds of a tone, in pieces of a tenth. A machine that stands still loses audio, as it
+  /// The seconds of a tone, in pieces of a tenth. A machine that stalls loses audio, as it
   /// does with a microphone; the rest is the tone.
   static func seconds(of frequency: Double, in samples: [Float]) -> Double {
     var count = 0

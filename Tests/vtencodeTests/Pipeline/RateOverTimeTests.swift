@@ -36,7 +36,7 @@ import TestSupport
       "color=black:size=\(size):rate=30:duration=\(seconds),format=yuv420p,settb=1/30[\(label)]"
     }
 
-    /// One picture that stands still.
+    /// One static picture.
     private static func still(_ seconds: Double, _ label: String, seed: Int = 1) -> String {
       "mandelbrot=size=\(size):rate=30:start_scale=0.0\(seed),select=eq(n\\,0),loop=-1:1,setpts=N/30/TB,"
         + "trim=duration=\(seconds),format=yuv420p,settb=1/30[\(label)]"
@@ -55,10 +55,10 @@ import TestSupport
         name: "black, then a cut to motion", graph: join(black(2, "a"), busy(4, "b"), labels: ["a", "b"]),
         rate: 400),
       Course(
-        name: "a title that stands still, then motion",
+        name: "a static title, then motion",
         graph: join(still(3, "a"), busy(4, "b"), labels: ["a", "b"]), rate: 400),
       Course(
-        name: "motion, then a picture that stands still",
+        name: "motion, then a static picture",
         graph: join(busy(3, "a"), still(4, "b"), labels: ["a", "b"]), rate: 400),
       Course(
         name: "a loud middle",
@@ -146,7 +146,7 @@ import TestSupport
     // Beyond that nobody sees an error.
     #expect(ours > min(theirs - slack, 48), "\(ours), libx264 \(theirs): \(run.text)")
     let error = rate / Double(course.rate * 1000) - 1
-    // What stands still does not take the rate at any quality that is seen.
+    // Static content does not take the rate at any quality that is seen.
     #expect(error < tolerance && (error > -tolerance || ours > 46), "\(error): \(run.text)")
   }
 

@@ -77,16 +77,15 @@ OVT_EXPORT Boolean CMSyncMightDrift(
 /// The rate of one clock or timebase against another.
 ///
 /// Two timebases with a common source are compared by their rates alone; two clocks by the drift
-/// measured between them. The rate of anything against a timebase that stands still is not a
+/// measured between them. The rate of anything against a stopped timebase is not a
 /// number.
 OVT_EXPORT Float64 CMSyncGetRelativeRate(
     CMClockOrTimebaseRef ofClockOrTimebase, CMClockOrTimebaseRef relativeToClockOrTimebase);
 
 /// The rate of one clock or timebase against another, and the times of both at which it went into
 /// effect. Every pointer may be NULL.
-/// - Returns: `kCMSyncError_RateMustBeNonZero` if the rate is not a number, as against a timebase
-///   that stands still; `kCMSyncError_InvalidParameter` if an object is neither a clock nor a
-///   timebase.
+/// - Returns: `kCMSyncError_RateMustBeNonZero` if the rate is not a number, as against a stopped
+///   timebase; `kCMSyncError_InvalidParameter` if an object is neither a clock nor a timebase.
 OVT_EXPORT OSStatus CMSyncGetRelativeRateAndAnchorTime(
     CMClockOrTimebaseRef ofClockOrTimebase, CMClockOrTimebaseRef relativeToClockOrTimebase,
     Float64 *OVT_NULLABLE outRelativeRate, CMTime *OVT_NULLABLE outOfClockOrTimebaseAnchorTime,
@@ -94,7 +93,7 @@ OVT_EXPORT OSStatus CMSyncGetRelativeRateAndAnchorTime(
 
 /// The time of one clock or timebase when another's is `time`.
 ///
-/// - Returns: an invalid time if the time is not a number, or lies on a timebase that stands still
+/// - Returns: an invalid time if the time is not a number, or lies on a stopped timebase
 ///   at another.
 OVT_EXPORT CMTime CMSyncConvertTime(
     CMTime time, CMClockOrTimebaseRef fromClockOrTimebase, CMClockOrTimebaseRef toClockOrTimebase);

@@ -36,7 +36,7 @@ OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_WritesTemporalLayerPrefi
 /// are far apart, a frame may take one and a half frame intervals. This package's own encoder only.
 /// Number.
 OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_MaximumQueueDelay;
-/// The quality up to which a picture that stands still is refined, with an average bit rate, as a
+/// The quality up to which a static picture is refined, with an average bit rate, as a
 /// luma PSNR in dB: 30 to 100. The default, 46, is about as much as can be seen. The bits that a
 /// higher quality takes are not there for the next change: a window that opens, a slide, a key
 /// frame. The encoder keeps to it by the QP: the quantisation error of what has been refined is no

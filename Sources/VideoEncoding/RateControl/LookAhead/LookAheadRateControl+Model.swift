@@ -2,7 +2,7 @@
 
 /// The model of bits: what the pictures of the look-ahead and those after it take at a QP.
 extension LookAheadRateControl {
-  /// Bits that it takes to refine pictures that stand still, which have no residual that would
+  /// Bits that it takes to refine static pictures, which have no residual that would
   /// tell.
   ///
   /// A slightly lower QP costs nothing and changes nothing, since the errors stay within the

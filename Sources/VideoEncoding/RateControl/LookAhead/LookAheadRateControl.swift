@@ -47,7 +47,7 @@ package struct LookAheadRateControl {
     /// The factor from the units of `BitModel` to bits.
     var ratio = BitRatio()
     /// What macroblocks without a residual take, as a share of what `BitModel` has for them, at
-    /// most 1. Pictures that stand still tell.
+    /// most 1. It is learnt from static pictures.
     var stillShare = 1.0
     /// The QP steps by which the offsets of the macroblock tree lower the mean QP of such pictures
     /// below the picture's QP: a moving mean.
@@ -68,7 +68,7 @@ package struct LookAheadRateControl {
       return ratio.value * max(units - (1 - stillShare) * BitModel.leastUnits(histogram), 1e-6)
     }
 
-    /// Learns from a picture that stood still.
+    /// Learns from a static picture.
     /// - Parameters:
     ///   - bits: its bits.
     ///   - units: its units at its QP.
@@ -303,7 +303,7 @@ package struct LookAheadRateControl {
     (qp, needsAllBufferBits) = remaining.plan(bits: wanted, buffer: buffer)
     guard let last = lastPassQP ?? last else { return qp }
     if qp < last, refinement(to: qp) > 0 {
-      // The pass does not say how many bits it takes to refine pictures that stand still.
+      // The pass does not say how many bits it takes to refine static pictures.
       var low = qp
       var high = last
       for _ in 0..<5 {

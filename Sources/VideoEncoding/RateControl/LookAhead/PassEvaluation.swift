@@ -60,7 +60,7 @@ private struct PassEvaluation {
       seconds += picture.duration
     }
     guard passed >= 1 else { return }
-    // A few pictures that change, in a second that stands still otherwise, do not make up the
+    // A few pictures that change, in a second that is static otherwise, do not make up the
     // impression of it.
     if seconds > 0 { worst = max(worst, sum / max(seconds, 0.25)) }
     (sum, seconds, passed) = (0, 0, 0)

@@ -86,7 +86,7 @@ extension LowLatencyRateControl {
       min(even, frameShareBits) + max(even - frameShareBits, 0) * part)
   }
 
-  /// The QP and the bits for a change after the picture stood still, when the queue is empty: the
+  /// The QP and the bits for a change after the picture was static, when the queue is empty: the
   /// change is sharp at once if the bound leaves enough bits; otherwise some bits are reserved for
   /// the frames that sharpen it.
   mutating func changeAim(_ room: Double) -> Aim {
@@ -100,7 +100,7 @@ extension LowLatencyRateControl {
     return (qp, min(bits(at: qp), availableBits * parts.maximum), availableBits * parts.maximum)
   }
 
-  /// The aim for a picture that stands still, which takes no bits until the QP falls far enough to
+  /// The aim for a static picture, which takes no bits until the QP falls far enough to
   /// improve it, whatever the model says.
   mutating func stillAim(_ room: Double, rate: Double) -> Aim {
     let maximum = largestTypical(room)

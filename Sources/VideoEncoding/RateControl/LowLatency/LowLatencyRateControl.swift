@@ -112,7 +112,7 @@ package struct LowLatencyRateControl {
   var intraRatio = BitRatio()
   /// The lowest QP that the present scene may have.
   var floor = SceneMinimumQP()
-  /// How far a picture that stands still has been sharpened.
+  /// How far a static picture has been sharpened.
   var still: StillRefinement
   /// The number of frames since the last key frame or scene cut.
   var framesSinceKey = 0
@@ -156,7 +156,7 @@ package struct LowLatencyRateControl {
   var isFixed = false
   /// Whether the caller has set its references, which are then further away than usual.
   package var hasChosenReferences = false
-  /// Whether the picture stands still.
+  /// Whether the picture is static.
   package var isStill = false
   /// Whether hard limits leave fewer bits than the link.
   package var isLimited = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how a picture that stands still is improved, so that the next change finds the link
+/// Decides how a static picture is improved, so that the next change finds the link
 /// free.
 ///
 /// Up to `sharpQP` the picture is sharpened: as fast as the link allows, but with few bits in its
@@ -30,32 +30,32 @@ struct StillRefinement {
   /// The part of its share that a picture may take to refine it. The rest keeps the window of the
   /// even rate, and those of hard limits, from filling.
   static let refinementPart = 0.5
-  /// The seconds that a picture has to stand still before a change may use all of the bound: those
+  /// The seconds that a picture has to be static before a change may use all of the bound: those
   /// that follow will then refer to it.
   private static let minimumStillTime = 0.25
 
-  /// The seconds that a picture has to stand still before it is sharpened while bits wait, where
+  /// The seconds that a picture has to be static before it is sharpened while bits wait, where
   /// the change before was one of several: pictures that are repeated between those that move are
   /// no end of a motion.
   private static let pause = 0.1
-  /// The number of pictures that have to stand still before it where no bits wait.
+  /// The number of pictures that have to be static before it where no bits wait.
   private static let repeats = 2
 
-  /// The seconds after the picture stood still for which it counts as a screen whose parts move.
+  /// The seconds after the picture was static for which it counts as a screen whose parts move.
   private static let screenMemory = 2.0
 
-  /// The QP that no picture goes below to refine what stands still.
+  /// The QP that no picture goes below to refine static content.
   private(set) var finalQP: Double
   /// The QP that all rows of the picture have reached, 0 to 51.
   private(set) var reachedQP = 51.0
   /// The lower QP of the picture that is being coded; nil if it is not to be improved.
   private var attemptedQP: Double?
-  /// The seconds, and the number of pictures, for which the picture has stood still.
+  /// The seconds, and the number of pictures, for which the picture has been static.
   private var seconds = 0.0
   private var count = 0
-  /// The seconds since the picture had last stood still for long enough.
+  /// The seconds since the picture was last static for long enough.
   private var sinceStill = Double.infinity
-  /// Whether the last change came after the picture had stood still, so that it stands for itself.
+  /// Whether the last change came after the picture had been static, so that it stands for itself.
   private var isSingleChange = false
 
   /// Begins a stream.
@@ -86,7 +86,7 @@ struct StillRefinement {
   /// refined further while it moves, since that would fill the queue.
   var lowestQP: Double { sinceStill < Self.screenMemory ? finalQP : 0 }
 
-  /// Whether the picture stood still for long enough before the present one.
+  /// Whether the picture was static for long enough before the present one.
   var hasStoodStill: Bool { seconds >= Self.minimumStillTime }
 
   /// Whether all rows have reached the QP to which a change is coded at once. Elsewhere a small
@@ -121,7 +121,7 @@ struct StillRefinement {
     return Step(qp: qp, maximum: maximum, highestQP: Int(reachedQP.rounded(.up)))
   }
 
-  /// Takes the result of a picture that stood still.
+  /// Takes the result of a static picture.
   /// - Parameters:
   ///   - duration: the seconds since the picture before.
   ///   - highestQP: the highest QP of its rows.

@@ -32,7 +32,7 @@ extension CompressionProperty {
       key: kOVTCompressionPropertyKey_MaximumStillPSNR as String, type: .number(30...100),
       change: .nextFrame,
       documentation: """
-        The luma PSNR in dB up to which a picture that stands still is refined, with an average bit \
+        The luma PSNR in dB up to which a static picture is refined, with an average bit \
         rate. Default: 46.
         """,
       feature: .stillQualityLimit, defaultValue: .number(46),

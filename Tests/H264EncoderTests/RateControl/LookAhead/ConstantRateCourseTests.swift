@@ -15,7 +15,7 @@ import Testing
 
   /// The mean squared error of the luma of the worst half second of the motion, and the share of
   /// filler data in it.
-  /// - Parameter quiet: the picture that stands still before the motion; nil: there is none.
+  /// - Parameter quiet: the static picture before the motion; nil: there is none.
   private static func worst(after quiet: PlanarFrame?) throws -> (error: Double, filler: Double) {
     var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
     c.maximumReferences = 3

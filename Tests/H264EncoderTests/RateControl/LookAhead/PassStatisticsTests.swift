@@ -122,7 +122,7 @@ import Testing
     #expect(second.bits > 0)
   }
 
-  /// Frames that stand still, and frames of noise.
+  /// Static frames, and frames of noise.
   private static func uneven(_ n: Int, quiet: Range<Int>) -> PlanarFrame {
     quiet.contains(n)
       ? SyntheticContent(kind: .gradient, width: 96, height: 80, seed: 1).frame(0)

@@ -4,7 +4,7 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// A slide that stands still, in two passes: bits that key frames leave over are not spent on the
+/// A static slide, in two passes: bits that key frames leave over are not spent on the
 /// last pictures.
 @Suite struct StillPassTests {
   private static let (width, height) = (320, 192)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import H264Encoder
 
-/// A picture that stands still is sent better and better; a picture that is only repeated is not
+/// A static picture is sent better and better; a picture that is only repeated is not
 /// taken for one.
 @Suite struct RefinementTests {
   private static let (width, height) = (320, 192)

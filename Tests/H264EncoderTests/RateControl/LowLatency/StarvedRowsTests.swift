@@ -4,7 +4,7 @@ import Testing
 @testable import H264Encoder
 
 /// A rate that is too low for the content makes all of the picture coarse, and lets none of it
-/// stand still.
+/// are static.
 @Suite("Starved pictures") struct StarvedRowsTests {
   private static let (width, height) = (320, 240)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import H264Encoder
 
-/// A picture that stands still under a hard limit near the average rate becomes as sharp as without
+/// A static picture under a hard limit near the average rate becomes as sharp as without
 /// one.
 @Suite struct StillLimitTests {
   private static let (width, height) = (640, 352)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import H264Encoder
 
-/// A desktop that stands still keeps the link free, and a window that opens is sharp as soon as the
+/// A static desktop keeps the link free, and a window that opens is sharp as soon as the
 /// link allows.
 @Suite struct StillReserveTests {
   private static let (width, height, frameRate, bound) = (640, 352, 60.0, 0.5)
@@ -53,7 +53,7 @@ import Testing
     return sum == 0 ? 99 : 10 * log10(255 * 255 * Double(x.count * y.count) / Double(sum))
   }
 
-  /// A desktop that stands still, and a window that opens with frame `opening`.
+  /// A static desktop, and a window that opens with frame `opening`.
   private static func encode(
     rate: Int, frames: Int, opening: Int, firstQP: Int? = nil,
     change: (inout H264EncoderConfiguration) -> Void = { _ in }
@@ -94,7 +94,7 @@ import Testing
     #expect(seconds < 0.6, "\(seconds)")
   }
 
-  @Test("What stands still is refined to the quality that can be seen, and costs nothing from then on")
+  @Test("Static content is refined to the quality that can be seen, and costs nothing from then on")
   func whatStandsStillCostsNothing() throws {
     let frames = try Self.encode(rate: 1_000_000, frames: 150, opening: 150)
     #expect(frames[149].psnr > 46, "\(frames[149].psnr)")
@@ -103,7 +103,7 @@ import Testing
     #expect(frames[100...].allSatisfy { $0.wait < 0.002 })
   }
 
-  @Test("The quality of what stands still is that of the configuration")
+  @Test("The quality of static content is that of the configuration")
   func theQualityIsThatOfTheConfiguration() throws {
     let coarse = try Self.encode(rate: 1_000_000, frames: 100, opening: 100, firstQP: 40) {
       $0.lowLatency.maximumStillPSNR = 38

@@ -30,7 +30,7 @@ import VideoBitstream
     return histogram
   }
 
-  /// What a picture takes at a QP. A picture that stands still takes what is finer than before.
+  /// What a picture takes at a QP. A static picture takes what is finer than before.
   private static func bits(_ part: Part, qp: Double, isIntra: Bool, visibleQP: Double) -> Double {
     let intra = { BitModel.units(histogram(part.intra), qp: $0) * 300 }
     if isIntra { return intra(qp) + 100 }
@@ -100,7 +100,7 @@ import VideoBitstream
     return high
   }
 
-  @Test("A large picture that stands still is forecast to take what such pictures took")
+  @Test("A large static picture is forecast to take what such pictures took")
   func aLargeStillPictureTakesWhatSuchPicturesTook() {
     var settings = LookAheadSettings(width: 3840, height: 2160, frameRate: 25)
     settings.rate = .average(100_000)

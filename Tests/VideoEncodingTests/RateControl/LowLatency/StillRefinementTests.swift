@@ -3,7 +3,7 @@ import Testing
 
 @testable import VideoEncoding
 
-/// How a picture that stands still is sharpened and refined, step by step.
+/// How a static picture is sharpened and refined, step by step.
 @Suite struct StillRefinementTests {
   private static let (rate, share) = (600_000.0, 10_000.0)
 
@@ -110,7 +110,7 @@ import Testing
     #expect(Self.next(&still, mayImprove: false) == StillRefinement.Step(qp: 51))
   }
 
-  @Test("For two seconds after it stood still, what moves is not refined either")
+  @Test("For two seconds after the picture was static, moving content is not refined either")
   func lowestQP() {
     var still = Self.refinement()
     #expect(still.lowestQP == 0)
