@@ -127,7 +127,7 @@ final class PCMConversion: AudioConversion {
 
   func fill(_ buffer: AVAudioBuffer) throws -> Bool {
     guard let buffer = buffer as? AVAudioPCMBuffer else {
-      throw MediaFileError(.unsupportedFormat, "the output is no linear PCM")
+      throw MediaFileError(.unsupportedFormat, "the output is not linear PCM")
     }
     return queue.fill(buffer)
   }

@@ -34,7 +34,7 @@ final class AudioFileReader {
       throw MediaFileError(errno == EACCES ? .notPermitted : .notFound, "\(url.path) cannot be found")
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw MediaFileError(.notRecognized, "\(url.path) is no regular file")
+      throw MediaFileError(.notRecognized, "\(url.path) is not a regular file")
     }
     demuxer = try Demuxer(url: url.path)
     guard let stream = demuxer.streams.first(where: { $0.kind == .audio }) else {

@@ -180,7 +180,7 @@ static void say(const char *text) {
 }
 
 // The message for a signal that a lack of resources has caused; NULL for other causes. The lack is
-// assumed if it was the thread's last error and still exists. This is no proof, but checking only
+// assumed if it was the thread's last error and still exists. This is not proof, but checking only
 // one of the two would attribute defects of the program to a limit.
 static const char *reason(int failure, const siginfo_t *information) {
   // A signal sent by another process says nothing about this one.

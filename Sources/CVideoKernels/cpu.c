@@ -61,7 +61,7 @@ int ovt_cpu_detect(void) {
   if (names == NULL) return usual;
   const int mask = ovt_cpu_parse(names);
   if (mask < 0) {
-    fprintf(stderr, "OVT_CPU: '%s' is no list of c, sse4, avx2, avx512, neon; it is as if it were not set\n", names);
+    fprintf(stderr, "OVT_CPU: '%s' is not a list of c, sse4, avx2, avx512, neon; it is as if it were not set\n", names);
     return usual;
   }
   return features & mask;

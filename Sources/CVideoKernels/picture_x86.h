@@ -8,8 +8,8 @@
 
 #if OVT_X86
 
-// The last samples of a row that is no multiple of the step are done by a step that ends with the
-// row and does some of them again; rows shorter than a step go sample by sample.
+// The last samples of a row that is not a multiple of the step are done by a step that ends with
+// the row and does some of them again; rows shorter than a step go sample by sample.
 
 OVT_INLINE int lastStep(int x, int n, int step) { return x + step <= n ? x : n - step; }
 

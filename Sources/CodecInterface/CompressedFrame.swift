@@ -47,7 +47,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
     /// The bytes of filler data that keep the rate constant.
     public var fillerBytes = 0
 
-    /// Creates properties of a frame that is no key frame.
+    /// Creates properties of a frame that is not a key frame.
     public init() {}
 
     public static func == (a: Properties, b: Properties) -> Bool {

@@ -21,7 +21,7 @@ package final class LowLatencyMode<Engine: PictureEngine>: EngineMode {
     planner = LowLatencyPlanner(configuration.lowLatency, longTermReferences: engine.longTermSlots)
   }
 
-  /// The most seconds between key frames of a stream without look-ahead that is no call, where a
+  /// The most seconds between key frames of a stream without look-ahead that is not a call, where a
   /// session names no interval. A call has no key frames that nobody asks for.
   private static var defaultKeyFrameSeconds: Double { 10 }
 

@@ -98,7 +98,7 @@ enum Main {
       : FileManager.default.fileExists(atPath: word)
         ? "to encode a movie: vtencode transcoding '\(word)'"
         : "the subcommands are \(names.joined(separator: ", "))"
-    throw Failure("'\(word)' is no subcommand; \(hint)", status: 64)
+    throw Failure("'\(word)' is not a subcommand; \(hint)", status: 64)
   }
 
   /// The Levenshtein distance between two words.

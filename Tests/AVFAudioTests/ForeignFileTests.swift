@@ -26,7 +26,7 @@ import Testing
     } catch { return error as NSError }
   }
 
-  @Test("What is no audio, is not there, or is no regular file, is refused with Apple's errors")
+  @Test("What is not audio, does not exist, or is not a regular file, is refused with Apple's errors")
   func refusals() throws {
     let folder = try TemporaryFolder()
     func code(_ url: URL) -> Int? { use(url)?.code }

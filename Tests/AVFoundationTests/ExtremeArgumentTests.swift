@@ -326,7 +326,7 @@ import TestSupport
     #expect(ends.count == 1 && item.status == .readyToPlay)
   }
 
-  /// Cropping to what is no rectangle, or to all.
+  /// Cropping to what is not a rectangle, or to all.
   @Test func cropRectanglesTakeExtremes() throws {
     let rects =
       Self.doubles.flatMap { number in

@@ -16,7 +16,7 @@ import Testing
     #endif
   }
 
-  /// Every entry of every table is filled, and those of plain C are no set's.
+  /// Every entry of every table is filled, and those of plain C belong to no set.
   @Test(arguments: Path.available) func entries(path: Path) {
     let count = MemoryLayout<OVTKernels>.size / MemoryLayout<UInt>.size
     func entries(_ kernels: Kernels) -> [UInt] {

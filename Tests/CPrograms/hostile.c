@@ -60,7 +60,7 @@ static void nullPointers(void) {
 }
 
 static void wrongTypes(void) {
-  // A string is no session, a number is no string and no dictionary.
+  // A string is not a session, a number is neither a string nor a dictionary.
   CHECK_EQUAL(VTCompressionSessionCompleteFrames((VTCompressionSessionRef)(uintptr_t)asText(), kCMTimeInvalid),
               kVTInvalidSessionErr);
   CHECK(VTSessionSetProperty(asText(), kVTCompressionPropertyKey_RealTime, kCFBooleanTrue) != noErr);

@@ -289,7 +289,7 @@ static void longTermReferences(void) {
   for (CFIndex i = 0; i < CFArrayGetCount(output.samples); i++) {
     if (isKeyFrame((CMSampleBufferRef)CFArrayGetValueAtIndex(output.samples, i))) keys_++;
   }
-  // A refresh from a long-term reference is no key frame.
+  // A refresh from a long-term reference is not a key frame.
   CHECK_EQUAL(keys_, 1);
   CFRelease(tokens);
   endSession(session);

@@ -394,7 +394,7 @@ static void wrongArguments(void) {
   CHECK(CMTagCollectionCopyAsData(none, NULL) == NULL);
   CHECK_EQUAL(CMTagCollectionCreateFromData(NULL, NULL, &out), kCMTagCollectionError_ParamErr);
   CHECK(!CMTagIsValid(CMTagCollectionApplyUntil(none, NULL, NULL)));
-  // A string is no collection.
+  // A string is not a collection.
   CMTagCollectionRef text = (CMTagCollectionRef)(const void *)kCMTagValueKey;
   CHECK_EQUAL(CMTagCollectionGetCount(text), 0);
   CHECK_EQUAL(CMTagCollectionCreateUnion(text, NULL, &out), kCMTagCollectionError_ParamErr);
@@ -405,11 +405,11 @@ static void wrongArguments(void) {
   CMTagCollectionRef tags = collection(&tag, 1);
   CFArrayRef one = array(tags, NULL), two = array(tags, tags);
   CHECK_EQUAL(CMTaggedBufferGroupCreate(NULL, one, two, &noGroup), kCMTaggedBufferGroupError_ParamErr);
-  // A collection is no buffer, and no group.
+  // A collection is neither a buffer nor a group.
   CHECK_EQUAL(CMTaggedBufferGroupCreate(NULL, one, one, &noGroup), kCMTaggedBufferGroupError_ParamErr);
   CHECK_EQUAL(CMTaggedBufferGroupCreateCombined(NULL, one, &noGroup), kCMTaggedBufferGroupError_ParamErr);
   CHECK(noGroup == NULL);
-  // A group without buffers is no sample.
+  // A group without buffers is not a sample.
   CFArrayRef empty = CFArrayCreate(NULL, NULL, 0, &kCFTypeArrayCallBacks);
   CHECK_EQUAL(CMTaggedBufferGroupCreate(NULL, empty, empty, &noGroup), noErr);
   CMFormatDescriptionRef format = NULL;

@@ -108,7 +108,7 @@ static void wrongArguments(void) {
   CHECK_EQUAL(CMTimebaseAddTimer(firing.timebase, timer, noLoop), kCMTimebaseError_MissingRequiredParameter);
   CMTimebaseRef none = NULL;
   CHECK_EQUAL(CMTimebaseAddTimer(none, timer, loop), kCMTimebaseError_MissingRequiredParameter);
-  // A string is no timer, and no run loop.
+  // A string is neither a timer nor a run loop.
   const void *text = kVTCompressionPropertyKey_RealTime;
   CHECK_EQUAL(CMTimebaseAddTimer(firing.timebase, (CFRunLoopTimerRef)(uintptr_t)text, loop),
               kCMTimebaseError_InvalidParameter);

@@ -66,7 +66,7 @@ import Testing
     var receiver = CallRecord.Receiver(name: "", bandwidth: .init(constant: 1))
     for index in 0..<60 {
       record.frames.append(.init(time: Double(index) / 30, rate: 1))
-      // Frames 20 to 29 never come; four in a row elsewhere are no freeze.
+      // Frames 20 to 29 never come; four in a row elsewhere are not a freeze.
       let isShown = !(20..<30).contains(index) && !(40..<44).contains(index)
       receiver.shown.append(.init(time: isShown ? Double(index) / 30 + 0.1 : nil))
     }

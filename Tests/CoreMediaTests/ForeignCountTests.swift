@@ -92,7 +92,7 @@ import VideoBitstream
       dataBuffer: data, formatDescription: nil, numSamples: count, sampleTimings: [], sampleSizes: [1])
   }
 
-  /// A length is no bytes: their memory may never come, or be the same again and again.
+  /// A length is not bytes: their memory may never come, or be the same again and again.
   @Test func samplesOfClaimedBytesAreNotVisited() throws {
     let huge = try sample(count: 1 << 33, data: try CMBlockBuffer(length: 1 << 45))
     try #require(calls(huge) == 0)

@@ -6,8 +6,8 @@ import Testing
 
 /// Streams that would fill the memory: `SECURITY.md` has the limits.
 @Suite struct StreamLimitTests {
-  /// Units that are no slice, short or long, before a slice and after one: the parser does not keep
-  /// them for ever.
+  /// Units that are not slices, short or long, before a slice and after one: the parser does not
+  /// keep them for ever.
   @Test(arguments: [ElementaryStreamCodec.h264, .hevc], [2, 100_000])
   func anAccessUnitWithoutEnd(_ codec: ElementaryStreamCodec, size: Int) throws {
     // Supplemental information; and a slice before it, which nobody can read.
@@ -44,7 +44,7 @@ import Testing
     for _ in 0..<3 {
       #expect(try parser.append(bytes).isEmpty)
       #expect(throws: ElementaryStreamError.unitTooLong(80_001)) { try parser.append(bytes.dropFirst(4)) }
-      // What follows of it is no unit any more.
+      // What follows of it is not a unit any more.
       #expect(try parser.append(bytes.dropFirst(4)).isEmpty)
     }
   }
@@ -76,8 +76,8 @@ import Testing
     #expect(samples.count >= 78 && samples.count < 80)
   }
 
-  /// Many short pictures in one stream are no access unit without end, nor are bytes that are no
-  /// unit.
+  /// Many short pictures in one stream are no access unit without end, nor are bytes that are not
+  /// a unit.
   @Test func whatIsCompleteDoesNotCount() throws {
     var parser = try ElementaryStreamParser(codec: .hevc)
     parser.maxAccessUnitSize = 1 << 16

@@ -63,7 +63,7 @@ import Testing
   @Test("Lost frames are given up by their times", arguments: 1...20)
   func byTimes(seed: UInt64) throws { try run(seed: seed, byTimes: true) }
 
-  @Test("After an acknowledgement a refresh is no key frame")
+  @Test("After an acknowledgement a refresh is not a key frame")
   func refreshIsPredicted() throws {
     let sender = try Sender { $0.lowLatency?.enablesLongTermReferences = true }
     let first = try #require(try sender.send())

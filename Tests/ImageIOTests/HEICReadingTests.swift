@@ -166,7 +166,7 @@ import ToolSupport
     return (try grid(tiles, width: width, height: side, exif: exif), whole)
   }
 
-  /// libavcodec allocates rows of tiles whose width is no multiple of 64 with more than their
+  /// libavcodec allocates rows of tiles whose width is not a multiple of 64 with more than their
   /// width.
   @Test(.enabled(if: isLibheifInstalled), arguments: [64, 40])
   func gridsAreReadWithTheirMetadata(side: Int) throws {

@@ -238,7 +238,7 @@ static void onlyFiltered(uint8_t *a, int available) {
 }
 
 static void intra(void) {
-  // The column to the left is no part of the block.
+  // The column to the left is not part of the block.
   for (int i = 0; i < 7; i++) {
     EACH(intra16x16[i], N, , f(m->a + 128, stride + 16), );
     EACH(intraChroma[i], N, , f(m->a + 128, stride + 16), );

@@ -86,7 +86,7 @@ import TestSupport
   }
 
   @Test(
-    "A pipe, a device or a folder is no storage, and nobody waits for one",
+    "A pipe, a device or a folder is not storage, and nobody waits for one",
     .timeLimit(.minutes(HangLimit.minutes)))
   func whatIsNoFileIsNeitherTakenNorRemoved() throws {
     defer { remove() }

@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: subcommands) func aTextFileNamedMP4IsRefused(subcommand: String) throws {
     let folder = try Folder()
-    try Data("This is no movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
+    try Data("This is not a movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
     try expectRefusal([subcommand, "text.mp4", "--out", "out.mp4"], in: folder, saying: "text.mp4")
   }
 
@@ -230,7 +230,7 @@ import Testing
   @Test func aFailureKeepsTheFileThatWasThere() throws {
     let folder = try Folder()
     try Data("precious".utf8).write(to: folder.url.appendingPathComponent("out.mp4"))
-    try Data("This is no movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
+    try Data("This is not a movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
     try expectRefusal(["transcoding", "text.mp4", "--overwrite", "--out", "out.mp4"], in: folder)
     #expect(try String(contentsOfFile: folder.path("out.mp4"), encoding: .utf8) == "precious")
   }

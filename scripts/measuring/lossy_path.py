@@ -15,7 +15,7 @@ import time
 
 
 def address():
-    """An address of this machine that is no loopback address, if there is one: browsers offer no other."""
+    """An address of this machine that is not a loopback address, if there is one: browsers offer no other."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

@@ -326,7 +326,7 @@ def damage():
             ("bytes overwritten, MPEG-2", then(made("a.mpg", "-c:v", "mpeg2video", "-c:a", "mp2"), damaged(9000)), False), ("bytes overwritten, HEVC", then(made("a.mkv", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error", "-an", sound=False), damaged(9000, 12)), False),
             ("bytes overwritten, VP9", then(made("a.webm", "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-an", sound=False), damaged(20000, 12)), False), ("bytes overwritten, MJPEG", then(made("a.avi", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-an", sound=False), damaged(20000, 12)), False),
             ("rubbish after the end", then(made("a.mp4", *X264, *AAC), append(b"\x5a" * 5000)), False), ("rubbish before the start, ts", then(made("a.ts", *X264, *AAC), prepend(b"\x11" * 777)), False),
-            ("an empty file", written("a.mp4", b""), True), ("a text", written("a.mp4", b"This is no movie.\n" * 100), False), ("a sound file", lambda folder: sound_file(folder), False), ("zeros", written("a.ts", bytes(100000)), False)]
+            ("an empty file", written("a.mp4", b""), True), ("a text", written("a.mp4", b"This is not a movie.\n" * 100), False), ("a sound file", lambda folder: sound_file(folder), False), ("zeros", written("a.ts", bytes(100000)), False)]
     return [Kind("damage", name, make, short=short) for name, make, short in rows]
 
 

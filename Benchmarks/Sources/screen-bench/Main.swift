@@ -67,7 +67,7 @@ struct ScreenBench: ParsableCommand {
   private static func numbers(_ list: String) throws -> [Int] {
     try list.split(separator: ",").map {
       guard let number = Int($0), (1...1_000_000).contains(number) else {
-        throw ValidationError("\($0) is no bit rate of 1 to 1000000 kb/s.")
+        throw ValidationError("\($0) is not a bit rate of 1 to 1000000 kb/s.")
       }
       return number
     }

@@ -249,7 +249,7 @@ extension AVError.Code {
     case .sessionHardwareCostOverage: "The session asks too much of the hardware."
     case .unsupportedDeviceActiveFormat: "The device's format is not supported."
     case .incorrectlyConfigured: "The object is not configured correctly."
-    case .segmentStartedWithNonSyncSample: "A segment began with a sample that is no sync sample."
+    case .segmentStartedWithNonSyncSample: "A segment began with a sample that is not a sync sample."
     case .rosettaNotInstalled: "Rosetta is not installed."
     case .operationCancelled: "The operation was cancelled."
     case .contentKeyRequestCancelled: "The content key request was cancelled."

@@ -29,7 +29,7 @@ struct ChannelLayoutSetting {
         advice: "Use a layout of mono or stereo, or of 5.0 or 5.1 in the format's own order.")
     }
     guard let data = value as? Data, data.count >= 12 else {
-      throw configurationError("The channel layout is no AudioChannelLayout in Data.")
+      throw configurationError("The channel layout is not an AudioChannelLayout in Data.")
     }
     let (tag, bitmap, descriptions) = data.withUnsafeBytes { bytes in
       (

@@ -180,14 +180,14 @@ enum MetadataCoding {
     switch space {
     case .quickTimeUserData:
       guard type == 1, stored.code?.first == 0xA9, bytes.count <= Int(UInt16.max) else {
-        throw invalid("is no text, which user data holds alone")
+        throw invalid("is not text, which user data holds alone")
       }
     case .isoUserData:
       guard type == 1, MovieMetadataItem.isoTexts.contains(key) else {
-        throw invalid("is no text that user data of ISO files holds")
+        throw invalid("is not text that user data of ISO files holds")
       }
     case .iTunes:
-      guard stored.code != nil else { throw invalid("has a key that is no four-character code") }
+      guard stored.code != nil else { throw invalid("has a key that is not a four-character code") }
     case .iTunesLong:
       guard key.dropFirst().dropLast().contains(".") else { throw invalid("has a key without a dot") }
     case .quickTimeMetadata: break

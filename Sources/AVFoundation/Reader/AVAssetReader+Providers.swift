@@ -70,7 +70,7 @@ extension AVAssetReader {
     add(output)
     return AVAssetReaderOutput.Provider(output, of: self) { sample in
       if let group = AVTimedMetadataGroup(sampleBuffer: sample) { return group }
-      throw AVError(.fileFailedToParse, reason: "A sample is no timed metadata in boxes, or is damaged.")
+      throw AVError(.fileFailedToParse, reason: "A sample is not timed metadata in boxes, or is damaged.")
     }
   }
 

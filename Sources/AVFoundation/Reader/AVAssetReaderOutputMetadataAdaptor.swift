@@ -22,7 +22,7 @@ open class AVAssetReaderOutputMetadataAdaptor: NSObject, @unchecked Sendable {
     if let group = AVTimedMetadataGroup(sampleBuffer: sample) { return group }
     assetReaderTrackOutput.reader?.fail(
       AVError(
-        .fileFailedToParse, reason: "A sample is no timed metadata in boxes, or is damaged.",
+        .fileFailedToParse, reason: "A sample is not timed metadata in boxes, or is damaged.",
         advice: "Read the samples of the track without the metadata adaptor."))
     return nil
   }

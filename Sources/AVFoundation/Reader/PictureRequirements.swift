@@ -35,7 +35,7 @@ struct PictureRequirements: Sendable {
     case let list as [NSNumber]: formats = list.map(\.uint32Value)
     case let format as OSType: formats = [format]
     case let list as [OSType]: formats = list
-    default: throw configurationError("The pixel format is no number.")
+    default: throw configurationError("The pixel format is not a number.")
     }
     let known = formats.filter { PixelConverter.canWrite($0) }
     guard formats.isEmpty || !known.isEmpty else {

@@ -23,11 +23,11 @@ struct RequestedDecompressionProperties: @unchecked Sendable {
     guard
       let dictionary = value as? NSDictionary ?? (value as? [AnyHashable: Any]).map({ $0 as NSDictionary })
     else {
-      throw Self.invalid("AVVideoDecompressionPropertiesKey is no dictionary.")
+      throw Self.invalid("AVVideoDecompressionPropertiesKey is not a dictionary.")
     }
     for (key, value) in dictionary {
       guard let name = key as? String ?? (key as? NSString).map({ $0 as String }) else {
-        throw Self.invalid("A key of AVVideoDecompressionPropertiesKey is no string.")
+        throw Self.invalid("A key of AVVideoDecompressionPropertiesKey is not a string.")
       }
       pairs.append((name, value as AnyObject))
     }

@@ -166,7 +166,7 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
   private static func check(_ composition: AVVideoComposition) throws {
     func configurationError(_ reason: String) -> AVError { AVError(.invalidVideoComposition, reason: reason) }
     guard composition.frameDuration.isPlayable, composition.frameDuration > .zero else {
-      throw configurationError("The frame duration is no positive number.")
+      throw configurationError("The frame duration is not a positive number.")
     }
     let size = composition.renderSize
     guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {

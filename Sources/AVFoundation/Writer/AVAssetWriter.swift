@@ -85,7 +85,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   public init(url outputURL: URL, fileType outputFileType: AVFileType) throws {
     guard outputURL.isFileURL else {
       throw AVError(
-        .formatUnsupported, reason: "\(outputURL.absoluteString) is no file URL.",
+        .formatUnsupported, reason: "\(outputURL.absoluteString) is not a file URL.",
         advice: "Use URL(fileURLWithPath:).")
     }
     container = try Self.container(outputFileType)

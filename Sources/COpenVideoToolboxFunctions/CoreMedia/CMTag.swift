@@ -92,7 +92,7 @@ extension Tag {
     return result
   }
 
-  /// The tag of a dictionary; nil for one that is no tag's.
+  /// The tag of a dictionary; nil for one that is not a tag's.
   init?(_ dictionary: NSDictionary) {
     func number(_ key: NSString?) -> NSNumber? { key.flatMap { dictionary.object(forKey: $0) } as? NSNumber }
     guard let category = number(TagKey.category).flatMap({ UInt32(exactly: $0.int64Value) }),

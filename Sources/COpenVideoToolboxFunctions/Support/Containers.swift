@@ -9,34 +9,34 @@ import CoreFoundation
 // created are returned unchanged.
 
 extension FromC {
-  /// Returns the dictionary at an address; nil for null, and for an object that is no dictionary or
-  /// cannot be converted.
+  /// Returns the dictionary at an address; nil for null, and for an object that is not a dictionary
+  /// or cannot be converted.
   static func dictionary(_ pointer: OpaquePointer?) -> NSDictionary? {
     object(pointer, NSDictionary.self).flatMap { native($0, depth: 0) }
   }
 
   /// Returns the dictionary of an argument that may be null. The inner optional is nil for null,
-  /// and the outer one for an object that is no dictionary or cannot be converted.
+  /// and the outer one for an object that is not a dictionary or cannot be converted.
   static func optionalDictionary(_ pointer: OpaquePointer?) -> NSDictionary?? {
     guard pointer != nil else { return .some(nil) }
     return dictionary(pointer).map { .some($0) }
   }
 
-  /// Returns the array at an address; nil for null, and for an object that is no array or cannot be
-  /// converted.
+  /// Returns the array at an address; nil for null, and for an object that is not an array or
+  /// cannot be converted.
   static func array(_ pointer: OpaquePointer?) -> NSArray? {
     object(pointer, NSArray.self).flatMap { native($0, depth: 0) }
   }
 
   /// Returns the array of an argument that may be null. The inner optional is nil for null, and the
-  /// outer one for an object that is no array or cannot be converted.
+  /// outer one for an object that is not an array or cannot be converted.
   static func optionalArray(_ pointer: OpaquePointer?) -> NSArray?? {
     guard pointer != nil else { return .some(nil) }
     return array(pointer).map { .some($0) }
   }
 
-  /// Returns the objects in the array at an address; nil for null, for an object that is no array,
-  /// and if it contains anything but objects of that class.
+  /// Returns the objects in the array at an address; nil for null, for an object that is not an
+  /// array, and if it contains anything but objects of that class.
   static func objects<Object: AnyObject>(_ pointer: OpaquePointer?, _ type: Object.Type) -> [Object]? {
     guard let array = object(pointer, NSArray.self) else { return nil }
     var result: [Object] = []

@@ -244,7 +244,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
       old = immediateSource
       lock.withLock {
         event = line.time(atSource: line.source.time)
-        // A change of the source is no jump.
+        // A change of the source is not a jump.
         jumps = jumps &+ line.source.jumpCount &- source.jumpCount
         line.time = event
         line.source = source

@@ -13,7 +13,7 @@ package enum Checksum {
   }
 }
 
-/// MD5 (RFC 1321), to tell files apart. It is no protection against forgery.
+/// MD5 (RFC 1321), to tell files apart. It is not protection against forgery.
 package struct MD5Digest {
   private var state: [UInt8]
 

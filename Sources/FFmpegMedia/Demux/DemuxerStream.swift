@@ -218,7 +218,7 @@ extension MediaStream {
       return nil
     }
     index = Int(stream.index)
-    // Attached pictures (cover art) are no video track.
+    // Attached pictures (cover art) are not a video track.
     kind = stream.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 ? .data : Kind(parameters.pointee.codec_type)
     self.codec = codec
     timeBase =

@@ -21,7 +21,7 @@ enum ElementaryStreamDescriptor {
     return section(3, stream)
   }
 
-  /// The decoder's configuration in a descriptor; `data` itself if that is no descriptor.
+  /// The decoder's configuration in a descriptor; `data` itself if that is not a descriptor.
   static func configuration(in data: Data) -> Data {
     var bytes = [UInt8](data)
     // An atom has version and flags before the descriptor.

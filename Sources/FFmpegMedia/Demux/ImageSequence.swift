@@ -11,8 +11,8 @@ package struct ImageSequence: Sendable, Equatable {
   /// The lowest missing number between two files; nil if there is none. image2 would end there, or
   /// skip it.
   let missing: Int?
-  /// The name of an image that is no regular file; nil if there is none. Opening a pipe would block
-  /// until somebody writes into it, and a device has no end.
+  /// The name of an image that is not a regular file; nil if there is none. Opening a pipe would
+  /// block until somebody writes into it, and a device has no end.
   let obstacle: String?
 
   /// Lists the files that match a pattern; nil if the path has no number to fill in, if a file has

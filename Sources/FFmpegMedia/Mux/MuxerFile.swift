@@ -49,7 +49,7 @@ package final class MuxerFile {
       }
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw MediaFileError(
-          .fileExists, "\(path) exists, and is no regular file", code: ovt_averror(EEXIST))
+          .fileExists, "\(path) exists, and is not a regular file", code: ovt_averror(EEXIST))
       }
       guard access(path, W_OK) == 0 else {
         throw MediaFileError(.notPermitted, "\(path) cannot be replaced", code: ovt_averror(errno))

@@ -138,7 +138,7 @@ package struct MuxerTrack: Sendable {
   }
 
   /// Whether libavformat takes the samples for Annex B byte streams and converts them to
-  /// length-prefixed ones, because the configuration record is no avcC or hvcC, or is missing.
+  /// length-prefixed ones, because the configuration record is not an avcC or hvcC, or is missing.
   /// Samples in another form would be lost.
   var holdsByteStreams: Bool {
     switch codecID {

@@ -150,7 +150,7 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     return text
   }
 
-  /// The options of a query whose values are no secrets, but words that messages contain.
+  /// The options of a query whose values are not secrets, but words that messages contain.
   private static let harmlessOptions: Set<String> = [
     "mode", "listen", "latency", "rcvlatency", "peerlatency", "tsbpddelay", "pkt_size", "timeout",
     "pbkeylen", "transtype", "ttl", "rtsp_transport", "connect_timeout", "buffer_size", "fifo_size",
@@ -161,7 +161,7 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     component.utf8.count < 8 && component.utf8.allSatisfy { (0x61...0x7A).contains($0) }
   }
 
-  /// Replaces a word of lowercase letters where it is no part of a longer one.
+  /// Replaces a word of lowercase letters where it is not part of a longer one.
   private static func replacingWords(_ word: String, in text: String) -> String {
     let (bytes, word) = (Array(text.utf8), Array(word.utf8))
     func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) }

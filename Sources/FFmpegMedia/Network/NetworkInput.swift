@@ -58,7 +58,7 @@ package final class NetworkInput: @unchecked Sendable {
   package init(_ text: String) throws {
     guard let address = StreamAddress(input: text) else {
       throw MediaFileError(
-        .notFound, "'\(StreamAddress.redacting(text, in: text))' is no address that can be read")
+        .notFound, "'\(StreamAddress.redacting(text, in: text))' is not an address that can be read")
     }
     self.address = address
     isListener = address.isListener || address.isOfAllInterfaces

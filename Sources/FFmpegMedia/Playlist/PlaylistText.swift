@@ -9,7 +9,7 @@ struct PlaylistText {
 
   private let lines: [Substring]
 
-  /// - Returns: Nil if the bytes are no playlist: they have to be UTF-8 and begin with `#EXTM3U`
+  /// - Returns: Nil if the bytes are not a playlist: they have to be UTF-8 and begin with `#EXTM3U`
   ///   (4.1, 4.4.1.1).
   init?(_ bytes: Data) {
     guard bytes.count <= Self.maxBytes, let text = String(validating: bytes, as: UTF8.self) else {

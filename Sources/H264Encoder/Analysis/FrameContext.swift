@@ -155,7 +155,7 @@ struct PictureContext {
   var source: SourcePlanes
   /// The planes that the reconstruction is written to.
   var planes: PicturePlanes
-  /// The macroblocks of the picture that was coded before this one and is no B picture; their
+  /// The macroblocks of the picture that was coded before this one and is not a B picture; their
   /// vectors are temporal candidates of the motion search.
   var previous: PictureSyntax
   /// Whether `previous` has vectors.

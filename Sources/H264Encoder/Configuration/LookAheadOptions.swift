@@ -47,9 +47,9 @@ extension H264EncoderConfiguration {
     /// period and picture timing messages with its removal and output times (D.1.2, D.1.3).
     ///
     /// Durations of frames are then rounded to clock ticks of 1/90,000 s or a little less, so that
-    /// the clock tick is no frame interval, and limited to a second or three frames, whichever is
-    /// longer. With a constant rate it takes a look-ahead of one frame at least. The buffer of such
-    /// a stream cannot change.
+    /// the clock tick is not a frame interval, and limited to a second or three frames, whichever
+    /// is longer. With a constant rate it takes a look-ahead of one frame at least. The buffer of
+    /// such a stream cannot change.
     public var writesBufferTiming = false
     /// The number of frames, 0 to 250, that are analysed before a frame is coded.
     public var frames = 40

@@ -67,7 +67,7 @@ public struct ReceiverSession {
   private var goodbye: Goodbye?
   private var goodbyeAnswers = GoodbyeAnswers()
   public private(set) var state = State.waiting
-  /// The number of datagrams that were not authentic, came twice, or were no valid packets.
+  /// The number of datagrams that were not authentic, came twice, or were not valid packets.
   public private(set) var refused = 0
   /// The number of datagrams that were not sent because more would have been sent to the sender's
   /// address than was received from it.

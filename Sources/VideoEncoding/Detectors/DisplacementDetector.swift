@@ -154,7 +154,7 @@ package struct DisplacementDetector {
     let least = DisplacementDetector.flatness
     displacements.isScreen =
       flat >= (isNew ? least.new : differing &* 2 > columns &* rows ? least.moving : least.still)
-    // The picture is no screen content, or a screen that shows nothing but a movie.
+    // The picture is not screen content, or a screen that shows nothing but a movie.
     if isNew && !displacements.isScreen {
       // No screen, or one that shows nothing but a movie.
       let isDetailed = flat < least.natural

@@ -85,8 +85,8 @@ extension LookAheadQueue {
 
   /// Whether a picture of a source with B pictures was a P picture: nearly nothing of it matches
   /// the two pictures after it, while enough was compared to tell, and the next picture was
-  /// predicted from it. The first of three B pictures that are no references does not match the two
-  /// pictures after it either, since both are B pictures; but nothing is predicted from it.
+  /// predicted from it. The first of three B pictures that are not references does not match the
+  /// two pictures after it either, since both are B pictures; but nothing is predicted from it.
   func wasPredicted(_ picture: QueuedPicture, next: QueuedPicture?) -> Bool {
     let later = picture.matchesLater
     let expected = laterShare * Double(later.compared)

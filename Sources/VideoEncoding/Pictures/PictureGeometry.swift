@@ -26,8 +26,8 @@ package struct PictureGeometry: Equatable, BitwiseCopyable {
     self.height = height
     widthInMbs = (width + 15) / 16
     heightInMbs = (height + 15) / 16
-    // The stride is no multiple of 1024, so that samples above each other do not fall into the same
-    // cache sets.
+    // The stride is not a multiple of 1024, so that samples above each other do not fall into the
+    // same cache sets.
     var stride = (widthInMbs * 16 + 2 * PictureGeometry.padding + 63) & ~63
     if stride % 1024 == 0 { stride += 64 }
     self.stride = stride

@@ -101,7 +101,7 @@ struct TransferredShape {
     return [keys.0: NSNumber(value: a), keys.1: NSNumber(value: b)] as NSDictionary
   }
 
-  /// The two spacings of a pixel aspect ratio; nil if they are no positive numbers.
+  /// The two spacings of a pixel aspect ratio; nil if they are not positive numbers.
   private static func spacings(_ aspect: NSDictionary, _ keys: (CFString, CFString)) -> (Double, Double)? {
     guard let across = (aspect[keys.0] as? NSNumber)?.doubleValue,
       let down = (aspect[keys.1] as? NSNumber)?.doubleValue, across.isFinite, down.isFinite, across > 0,

@@ -86,9 +86,9 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_MakesPassesOnDemand: C
 /// constant or a variable rate, `VBVBufferDuration` with an average one, data rate limits, or
 /// `kOVTCompressionPropertyKey_MaximumQueueDelay`; without one it cannot be prepared
 /// (kVTParameterErr). Times are those of the frames' time stamps, in clock ticks of 1/90,000 s or a
-/// little less, so that the clock tick of the stream is no frame interval. With a constant rate one
-/// frame waits for the next, and `MaxFrameDelayCount` must not be 0. This package's own encoders
-/// only, outside the low-latency mode. Boolean, false by default.
+/// little less, so that the clock tick of the stream is not a frame interval. With a constant rate
+/// one frame waits for the next, and `MaxFrameDelayCount` must not be 0. This package's own
+/// encoders only, outside the low-latency mode. Boolean, false by default.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesBufferTiming: CFString =
   "OVTWritesBufferTiming"
 
@@ -124,7 +124,7 @@ public nonisolated(unsafe) let kOVTMultiPassStorageCreationOption_ReadsExisting:
 
 /// The presentation times of frames that the receiver has lost, an array of dictionaries as of
 /// `CMTimeCopyAsDictionary`: neither this frame nor a later one is predicted from them or from
-/// frames that depend on them. Times of frames that are no references any more, or that never
+/// frames that depend on them. Times of frames that are not references any more, or that never
 /// existed, are ignored. Low-latency mode only.
 public nonisolated(unsafe) let kOVTEncodeFrameOptionKey_LostFrameTimes: CFString = "OVTLostFrameTimes"
 

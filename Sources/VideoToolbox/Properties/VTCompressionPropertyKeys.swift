@@ -22,7 +22,7 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_VideoEncoderPixelBuffer
 /// frame.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxKeyFrameInterval: CFString = "MaxKeyFrameInterval"
 
-/// Most seconds from one key frame to the next. 0 is no limit.
+/// Most seconds from one key frame to the next. 0 means no limit.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration: CFString =
   "MaxKeyFrameIntervalDuration"
 
@@ -78,11 +78,11 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_H264EntropyMode: CFStri
 public nonisolated(unsafe) let kVTCompressionPropertyKey_Depth: CFString = "Depth"
 
 /// The number M of frames that the encoder may hold: when the call that encodes frame N returns,
-/// the callback of frame N - M has been called. `kVTUnlimitedFrameDelayCount`, the default, is no
-/// limit.
+/// the callback of frame N - M has been called. `kVTUnlimitedFrameDelayCount`, the default, means
+/// no limit.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxFrameDelayCount: CFString = "MaxFrameDelayCount"
 
-/// Most bytes of one slice NAL unit. 0, the default, is no limit. H.264 only.
+/// Most bytes of one slice NAL unit. 0, the default, means no limit. H.264 only.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxH264SliceBytes: CFString = "MaxH264SliceBytes"
 
 /// Whether frames come at the pace at which they are captured, so that encoding must keep up with
@@ -174,7 +174,7 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_PreserveDynamicHDRMetad
 public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerBitRateFraction: CFString =
   "BaseLayerBitRateFraction"
 
-/// Share of the frames in the base layer: 1.0 is no temporal layers, 0.5 is two.
+/// Share of the frames in the base layer: 1.0 means no temporal layers, 0.5 is two.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerFrameRateFraction: CFString =
   "BaseLayerFrameRateFraction"
 

@@ -39,8 +39,8 @@ struct ICEGathering: Sendable {
   ///   - message: A response.
   ///   - source: Where it came from.
   ///   - local: The candidates that are known.
-  /// - Returns: Nil if the message is no answer to this request; otherwise the candidates that it
-  ///   adds, one at most.
+  /// - Returns: Nil if the message is not an answer to this request; otherwise the candidates that
+  ///   it adds, one at most.
   mutating func take(
     _ message: STUNMessage, from source: TransportAddress, local: [ICECandidate]
   ) -> [ICECandidate]? {

@@ -95,8 +95,8 @@ final class CallEncoder {
     case .invalidate:
       if !isLowLatency { throw Failure("the encoder \(id) does not support --recovery invalidate") }
       if let count = plan.referenceCount {
-        // The level may not allow so many references. Fewer are no error; a loss then more often
-        // needs a key frame.
+        // The level may not allow so many references. Fewer are not an error; a loss then more
+        // often needs a key frame.
         for count in stride(from: count, to: 1, by: -1)
         where encoder.hint(kVTCompressionPropertyKey_ReferenceBufferCount, count) { break }
       }

@@ -16,8 +16,8 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     var start: CMTime
     var seconds: Double
     var beginsWithKeyFrame: Bool
-    /// The bytes from the piece's beginning to the end of its first picture; nil if that is no key
-    /// frame.
+    /// The bytes from the piece's beginning to the end of its first picture; nil if that is not a
+    /// key frame.
     var keyFrameBytes: Int?
     /// Whether a segment ends here, and not only a part of it.
     var endsSegment: Bool

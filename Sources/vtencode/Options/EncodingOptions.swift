@@ -38,7 +38,7 @@ struct EncodingOptions: ParsableArguments {
     set { outs = [newValue].compactMap(\.self) + outs.dropFirst() }
   }
 
-  /// The container of outputs that are no files; nil for the usual one.
+  /// The container of outputs that are not files; nil for the default one.
   var format: StreamFormat? { formatOption.format }
 
   @Option(
@@ -163,7 +163,7 @@ struct EncodingOptions: ParsableArguments {
   /// Whether an output is a playlist with segments.
   var hasPlaylist: Bool { outs.contains(where: Destination.isPlaylist) }
 
-  /// The container for an output; nil for the usual one.
+  /// The container for an output; nil for the default one.
   func format(for out: String?) -> StreamFormat? {
     guard let out, out == "-" || StreamAddress.isAddress(out) else { return nil }
     return format

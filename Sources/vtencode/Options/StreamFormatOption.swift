@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// The option for the container of outputs that are no files.
+/// The option for the container of outputs that are not files.
 struct StreamFormatOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

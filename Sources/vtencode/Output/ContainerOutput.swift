@@ -60,7 +60,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   }
 
   func add(_ track: OutputTrack) -> OutputTrack.ID? {
-    // Chapters are no track of the container's.
+    // Chapters are not a track of the container.
     if track.kind == .chapters { return Self.chapterTrack }
     if track.kind == .audio, encoders.count > 1, !container.holdsSeveralAudioTracks { return nil }
     guard let encoder = try? TrackEncoder(track), container.holds(encoder.format) else { return nil }

@@ -68,7 +68,7 @@ struct PlannedTime: Codable, Sendable {
 
 extension EncodingPlanFile {
   /// Reads a plan.
-  /// - Throws: a `Failure` if the file is no plan, is damaged, or has another version.
+  /// - Throws: a `Failure` if the file is not a plan, is damaged, or has another version.
   static func read(_ path: String) throws -> EncodingPlanFile {
     let data: Data
     do {

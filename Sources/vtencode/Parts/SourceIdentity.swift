@@ -16,7 +16,7 @@ struct SourceIdentity: Codable, Sendable {
   private static let sample = 1 << 20
 
   /// - Parameter path: a regular file.
-  /// - Throws: a `Failure` if it is no regular file or cannot be read.
+  /// - Throws: a `Failure` if it is not a regular file or cannot be read.
   init(_ path: String) throws {
     let absolutePath = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     do {

@@ -162,7 +162,7 @@ final class Compressor: @unchecked Sendable {
       kVTCompressionPropertyKey_ExpectedFrameRate, Self.expectedFrameRate(plan.frameRate),
       for: "this frame rate")
     if let seconds = plan.expectedDuration(of: source) {
-      // This is only a hint, so an encoder without the property is no error.
+      // This is only a hint, so an encoder without the property is not an error.
       _ = VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
     }
@@ -319,7 +319,7 @@ final class Compressor: @unchecked Sendable {
       ),
       (kCMFormatDescriptionExtension_ContentLightLevelInfo, kVTCompressionPropertyKey_ContentLightLevelInfo),
     ] {
-      // These messages are only hints to displays, so an encoder that cannot write them is no
+      // These messages are only hints to displays, so an encoder that cannot write them is not an
       // error.
       guard let value = CMFormatDescriptionGetExtension(format, extensionKey: name) else { continue }
       _ = VTSessionSetProperty(session, key: key, value: value)

@@ -44,8 +44,8 @@ enum EncodingRun {
   /// - Parameters:
   ///   - heading: text above the summary.
   ///   - loss: why the input was lost; nil if it has come to its end.
-  ///   - toleratesDamage: whether damage of the source, which is in the summary, is no failure: a
-  ///     live stream loses what the network loses.
+  ///   - toleratesDamage: whether damage of the source, which is in the summary, is not a failure:
+  ///     a live stream loses what the network loses.
   /// - Throws: a `Failure` with the exit status of an interrupted run, of a lost input or of a
   ///   damaged movie.
   static func finish(

@@ -147,7 +147,7 @@ struct Play: AsyncParsableCommand {
     if showsWindow { return false }
     if Console.standardOutputIsTerminal { return true }
     throw Failure(
-      "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set), and standard output is no terminal; "
+      "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set), and standard output is not a terminal; "
         + "play in a terminal, or under xvfb-run")
   }
 }

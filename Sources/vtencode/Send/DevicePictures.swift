@@ -99,7 +99,7 @@ struct DeviceFormat: Equatable, Sendable {
         return "there is no camera \(configuration.name); ls /dev/video* shows which there are"
       }
       if error.detail.contains("Inappropriate ioctl") {
-        return "\(configuration.name) is no camera; ls /dev/video* shows which there are"
+        return "\(configuration.name) is not a camera; ls /dev/video* shows which there are"
       }
       return "cannot use the camera: \(error.detail)"
         + (error.detail.contains("Permission denied")

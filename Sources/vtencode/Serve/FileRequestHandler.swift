@@ -214,7 +214,7 @@ final class FileRequestHandler: ChannelInboundHandler {
     head.method == .HEAD ? finish(context) : write(file, range, context)
   }
 
-  /// Sends a text that is no file.
+  /// Sends a text that is not a file.
   private func send(_ text: String, name: String, _ context: ChannelHandlerContext) {
     let headers = [
       ("Content-Type", ServedType.of(name)), ("Cache-Control", ServedType.caching(name)),

@@ -40,7 +40,7 @@ final class ServedFolder: Sendable {
     guard descriptor >= 0 else {
       let code = errno
       throw code == ENOENT || code == ENOTDIR
-        ? Failure("'\(path)' is no folder; name the one that holds the playlists", status: 64)
+        ? Failure("'\(path)' is not a folder; name the one that holds the playlists", status: 64)
         : Failure("cannot read '\(path)'", systemError: code)
     }
   }

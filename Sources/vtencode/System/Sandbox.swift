@@ -139,8 +139,8 @@ enum Sandbox {
     return [InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie]
   }
 
-  /// The paths of files that are read, which are no movies.
-  /// - Throws: a `Failure` for what is no regular file: a folder would make all of its contents
+  /// The paths of files that are read, which are not movies.
+  /// - Throws: a `Failure` for what is not a regular file: a folder would make all of its contents
   ///   accessible.
   static func paths(ofFiles files: [String]) throws -> [String] {
     for file in files {

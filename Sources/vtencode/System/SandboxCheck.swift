@@ -96,7 +96,7 @@ struct SandboxCheck: ParsableCommand {
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
     var size = winsize()
-    // ENOTTY means that the command has reached a file that is no terminal; the sandbox returns
+    // ENOTTY means that the command has reached a file that is not a terminal; the sandbox returns
     // another error.
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 || errno == ENOTTY ? 0 : errno
   }

@@ -10,7 +10,7 @@ enum KeyFile {
   ///
   /// The checks apply to the opened descriptor, since the path may be replaced between a check and
   /// the opening. The file is opened without blocking on a pipe or a device.
-  /// - Throws: a `Failure` with advice if the file cannot be read, is no regular file, is too
+  /// - Throws: a `Failure` with advice if the file cannot be read, is not a regular file, is too
   ///   large, or is accessible to others.
   static func firstLine(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)

@@ -50,7 +50,7 @@ import Testing
     let asset = AVURLAsset(url: scratch.url("a.mp4"))
     #expect(asset.preferredRate == 1.5 && asset.preferredVolume == 0.25)
     #expect(asset.preferredTransform == CGAffineTransform(a: 0, b: 1, c: -1, d: 0, tx: 0, ty: 0))
-    // Cut anywhere, it is no movie, and nothing breaks.
+    // Cut anywhere, it is not a movie, and nothing breaks.
     for length in [0, 7, 40, at - 4, at + 10, at + 60] {
       try bytes.prefix(length).write(to: scratch.url("b.mp4"))
       #expect(AVURLAsset(url: scratch.url("b.mp4")).preferredVolume == 1)

@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("File types that are no movies are refused by name")
+  @Test("File types that are not movies are refused by name")
   func fileTypesThatAreNoMoviesAreRefusedByName() throws {
     let scratch = Scratch()
     for type in [AVFileType.SCC, .appleiTT, .AHAP, .dicom] {

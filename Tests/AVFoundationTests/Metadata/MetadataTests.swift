@@ -89,7 +89,7 @@ import TestSupport
     return "\(item.identifier?.rawValue ?? "nil") \(value) \(item.extendedLanguageTag ?? "")"
   }
 
-  /// Fails unless the video decodes; the cover is no picture.
+  /// Fails unless the video decodes; the cover is not a picture.
   private static func decode(_ path: String) throws {
     try Tool.run(["ffmpeg", "-v", "error", "-xerror", "-i", path, "-map", "0:v:0", "-f", "null", "-"])
   }
@@ -274,7 +274,7 @@ import TestSupport
     #expect(seconds < 2)
   }
 
-  /// A key of bytes that are no text, which becomes longer than a file holds; one that combines
+  /// A key of bytes that are not text, which becomes longer than a file holds; one that combines
   /// with the slash.
   @Test func anExportLeavesOutWhatNoMovieHolds() async throws {
     let scratch = Scratch()

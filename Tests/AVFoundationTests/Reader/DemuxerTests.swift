@@ -115,7 +115,7 @@ import Testing
       } catch { return error as? MediaFileError }
     }
     #expect(try kind("absent.mp4", nil)?.kind == .notFound)
-    #expect(try kind("text.mp4", Data("This is no movie.\n".utf8))?.kind == .notRecognized)
+    #expect(try kind("text.mp4", Data("This is not a movie.\n".utf8))?.kind == .notRecognized)
     #expect(try kind("empty.mp4", Data())?.kind == .notRecognized)
     let movie = try Data(contentsOf: URL(fileURLWithPath: Fixture.movie()))
     // Without the index, which comes last, nothing can be read.

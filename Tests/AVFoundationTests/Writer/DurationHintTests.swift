@@ -61,7 +61,7 @@ import TestSupport
       $0.overallDurationHint = CMTime(value: 2, timescale: 1)
     }
     #expect(hinted == said && hinted != plain)
-    // What the settings say themselves is not overruled, and what is no duration is none.
+    // What the settings say themselves is not overruled, and what is not a duration is none.
     let both = try await sizes("both.mp4", properties: [key: 2.0]) {
       $0.overallDurationHint = CMTime(value: 500, timescale: 1)
     }

@@ -57,7 +57,7 @@ private func processorSeconds() -> Double {
     #expect(sorted.dequeue() == nil)
   }
 
-  /// Durations that are no numbers, or rounded, count as long as they are there, and no longer.
+  /// Durations that are not numbers, or rounded, count as long as they are there, and no longer.
   @Test func inexactDurationsCountWhileTheyAreThere() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     func add(_ duration: CMTime) throws {

@@ -88,7 +88,7 @@ import Testing
     #expect(throws: CMSampleBuffer.Error.alreadyHasDataBuffer) {
       try sample.setDataBuffer(CMBlockBuffer(length: 4, flags: .assureMemoryNow))
     }
-    // What is no group.
+    // What is not a group.
     let video = try CMVideoFormatDescription(imageBuffer: left)
     #expect(throws: CMSampleBuffer.Error.invalidMediaFormat) {
       _ = try CMSampleBuffer(

@@ -53,7 +53,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
 
 @Suite struct SurfaceTests {
   @Test(
-    "Rows that are too short, or that no converter can say, are no mapping",
+    "Rows that are too short, or that no converter can say, are not a mapping",
     arguments: [Int.min, -1, 0, 1, 255, 1 << 31, 1 << 60, .max])
   func rowsBeyondReasonAreNoMapping(bytesPerRow: Int) throws {
     let surface = WildSurface(bytesPerRow: bytesPerRow)

@@ -115,7 +115,7 @@ import Testing
     #expect(count == Self.times.count)
   }
 
-  /// A gap of ages is no audio: it would take as long to make as it lasts.
+  /// A gap of ages is not audio: it would take as long to make as it lasts.
   @Test func audioAgesApartIsNotFilled() throws {
     let audio = try stream(.audio, timeBase: AVRational(num: 1, den: 1000)) {
       $0.codec_type = AVMEDIA_TYPE_AUDIO

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "What is no address has an error without secrets",
+    "What is not an address has an error without secrets",
     arguments: ["rtmp:///live/hiddenkey", "http://0.0.0.0/a/hiddenkey", "http://h/a@b/hiddenkey"])
   func whatIsNoAddressHasAnError(_ text: String) {
     let error = #expect(throws: MediaFileError.self) { try NetworkInput(text) }

@@ -283,7 +283,7 @@ import Testing
     ) {
       try properties(other, picture, options)
     }
-    try expectUsable(other, "after a long-term frame that is no reference", firstIndex: 0)
+    try expectUsable(other, "after a long-term frame that is not a reference", firstIndex: 0)
   }
 
   /// Options that are allowed but extreme: the rate control must come through them.

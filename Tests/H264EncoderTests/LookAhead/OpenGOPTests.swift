@@ -4,7 +4,7 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// Key frames that are no IDR pictures.
+/// Key frames that are not IDR pictures.
 @Suite struct OpenGOPTests {
   private static let (width, height) = (98, 82)
 

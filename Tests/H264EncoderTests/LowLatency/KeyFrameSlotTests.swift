@@ -18,7 +18,7 @@ import Testing
     for n in 0..<6 {
       var options = H264FrameOptions()
       if n == 0 { options.longTermSlot = slot }
-      // Frame 1 comes before the marking if it is no reference, and so does then frame 2.
+      // Frame 1 comes before the marking if it is not a reference, and so does then frame 2.
       if n == 1 { options.isReference = isReference }
       if n == 1 || n == 2 || n == 5 { options.references = .longTerm([slot]) }
       let (properties, unit) = try content.frame(n).withSource(planar: true, padding: 0) {

@@ -53,7 +53,7 @@ import Testing
 
   @Test("A new picture among ones that are mostly new is none: a camera shakes")
   func aNewPictureOfAShakingCameraIsNoCut() {
-    // Half of each is plain, so that they are no cuts themselves; what there is to code is new.
+    // Half of each is plain, so that they are not cuts themselves; what there is to code is new.
     let shaking = (0..<4).map { Self.picture($0, plain: 96) }
     let said = Self.sceneChanges(in: shaking + [Self.picture(4)])
     #expect(said == [false, false, false, false, false])

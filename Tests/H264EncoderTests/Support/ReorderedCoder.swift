@@ -23,7 +23,7 @@ struct ReorderedPicture {
 enum ReorderedPattern: CaseIterable {
   /// P pictures only.
   case forward
-  /// Two B pictures that are no references between P pictures.
+  /// Two B pictures that are not references between P pictures.
   case ibbp
   /// Three B pictures, the middle one a reference.
   case pyramid4

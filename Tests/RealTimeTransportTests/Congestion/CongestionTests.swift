@@ -138,7 +138,7 @@ private final class SharedLine {
     #expect(one + two > 0.75 * 2_000_000 && line.queueing(0.95, 20...90) < 0.15)
   }
 
-  @Test("Random losses are no congestion", arguments: [0.01, 0.05])
+  @Test("Random losses are not congestion", arguments: [0.01, 0.05])
   func randomLossesAreNoCongestion(rate: Double) throws {
     let line = SharedLine(.init(constant: 1_500_000), loss: .random(rate))
     try line.run(seconds: 30)

@@ -130,7 +130,7 @@ import Testing
     #expect(parts.map(\.count) == [24, 24])
     #expect(parts.map { Array($0.prefix(3)) } == [[0x63, 0x0A, 0x93], [0x63, 0x0A, 0x53]])
     #expect(parts.flatMap { $0.dropFirst(3) } == Array(large.dropFirst(2)))
-    // What has no header is no unit.
+    // What has no header is not a unit.
     #expect(packetiser.payloads(of: [[], [0x44]]).isEmpty)
   }
 
@@ -146,7 +146,7 @@ import Testing
       // Aggregates: empty, cut, with an empty unit, and with one within another.
       [0x60, 1], [0x60, 1, 0], [0x60, 1, 0, 9, 0x44, 1], [0x60, 1, 0, 0], [0x60, 1, 0, 1, 0x44],
       [0x60, 1, 0, 6, 0x60, 1, 0, 2, 0x44, 1],
-      // Fragments: without contents, both the first and the last, and of what is no unit.
+      // Fragments: without contents, both the first and the last, and of what is not a unit.
       [0x62, 1], [0x62, 1, 0x93], [0x62, 1, 0xD3, 5], [0x62, 1, 0xB0, 5],
       // PACI, and types that are reserved.
       [0x64, 1, 0x26, 0, 1, 2, 3], [0x66, 1, 2], [0x7E, 1, 2],

@@ -82,7 +82,7 @@ import Testing
       return
     }
     #expect(asked.count == RTCPPacket.maxRequested)
-    // Half an entry is no packet.
+    // Half an entry is not a packet.
     #expect(RTCPPacket.parse([0x81, 205, 0, 2, 0, 0, 0, 1, 0, 0]) == nil)
   }
 

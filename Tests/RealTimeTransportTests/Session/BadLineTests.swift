@@ -159,7 +159,7 @@ import Testing
     let last = 1 + 11.0 / 30
     #expect((last + 0.045...last + 0.055).contains(tail.due), "\(tail.due - last)")
     #expect(tail.expected == 4)
-    // What is sent again is no silence.
+    // What is sent again is not silence.
     let due = tail.due
     tail.recordOtherPacket(at: due - 0.001)
     #expect(tail.due >= due + 0.01)

@@ -178,7 +178,7 @@ struct PlaylistChecker {
     }
     if let map {
       let header = bytes(map.file, map.range)
-      require(header?.dropFirst(4).prefix(4) == Data("ftyp".utf8), "3.1.2", "the map is no header of MP4")
+      require(header?.dropFirst(4).prefix(4) == Data("ftyp".utf8), "3.1.2", "the map is not a header of MP4")
     } else {
       require(false, "4.4.4.5", "fragmented MP4 needs EXT-X-MAP")
     }

@@ -167,8 +167,8 @@ import Testing
     #expect(folder.contents == ["in.mp4"])
   }
 
-  /// What has no low-latency mode is no encoder for a call, and what drops no frames takes no cap
-  /// on the QP there.
+  /// What has no low-latency mode is not an encoder for a call, and what drops no frames takes no
+  /// cap on the QP there.
   @Test func encodersThatAreNotForCallsAreRefused() throws {
     let folder = try Folder()
     try movie(folder)

@@ -236,7 +236,7 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).streams().allSatisfy { $0.codec_type != "subtitle" })
   }
 
-  @Test("Files that are no pictures and no subtitles are refused, and nothing else is opened")
+  @Test("Files that are neither pictures nor subtitles are refused, and nothing else is opened")
   func refusedDrawings() throws {
     let folder = try Folder()
     try makeMovie(in: folder)

@@ -172,7 +172,7 @@ import Testing
     #expect(run.status != 0 && run.complaints.contains("break off at 2.0"), "\(run.complaints)")
   }
 
-  @Test("What is no playlist is refused", arguments: ["", "#EXTM3U\n", "#EXTM3U\nsong.mp3\n", "hello\n"])
+  @Test("What is not a playlist is refused", arguments: ["", "#EXTM3U\n", "#EXTM3U\nsong.mp3\n", "hello\n"])
   func whatIsNoPlaylistIsRefused(_ text: String) throws {
     let folder = try Folder()
     try Data(text.utf8).write(to: folder.url.appendingPathComponent("a.m3u8"))

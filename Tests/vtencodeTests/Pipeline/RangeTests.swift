@@ -104,7 +104,7 @@ import Testing
   }
 }
 
-/// Sources that are no files.
+/// Sources that are not files.
 @Suite struct LiveSourceTests {
   @Test(
     "A test picture is encoded for its duration, and every run gives the same pictures",

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Elementary streams, pipes, and inputs that are no movies.
+/// Elementary streams, pipes, and inputs that are not movies.
 @Suite(.serialized) struct StreamTests {
   @Test(arguments: [("avc1", "264", "h264"), ("hvc1", "265", "hevc")])
   func elementaryStreamsAreWrittenAsAnnexB(codec: String, ending: String, seen: String) throws {

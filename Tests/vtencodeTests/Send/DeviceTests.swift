@@ -153,7 +153,7 @@ import TestSupport
     try expectFailure("x11:", "DISPLAY is not set", status: 64)
     try expectFailure("x11::0+1,1", "for a part", status: 64)
     try expectFailure("v4l2:", "/dev/video0", status: 64)
-    try expectFailure("v4l2:/dev/null", "is no camera")
+    try expectFailure("v4l2:/dev/null", "is not a camera")
     try expectFailure("x11::0", "--loop requires a movie", status: 64, options: ["--loop"])
     // Where libavdevice is missing that is what is said.
     let finished = try CommandLine.run(

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Files whose names somebody else may have chosen: what is no regular file is refused before a
+/// Files whose names somebody else may have chosen: what is not a regular file is refused before a
 /// byte of it is read.
 @Suite(.serialized) struct ForeignNameTests {
   /// A plan of a movie of a second, with both segments encoded.
@@ -89,7 +89,7 @@ import Testing
     #expect(joined.status == 0, "\(joined.complaints)")
   }
 
-  @Test("A device is no movie", arguments: ["/dev/zero", "/dev/urandom", "- < /dev/zero"])
+  @Test("A device is not a movie", arguments: ["/dev/zero", "/dev/urandom", "- < /dev/zero"])
   func aDeviceIsNoMovie(movie: String) throws {
     let folder = try Folder()
     for command in [

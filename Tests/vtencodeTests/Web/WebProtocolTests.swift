@@ -50,7 +50,7 @@ import Testing
       ("a reserved opcode", [frame(0x85, [])], 1002),
       ("a reserved opcode of control", [frame(0x8C, [])], 1002),
       ("no mask", [[0x81, 2, 0x7B, 0x7D]], 1002), ("a ping without a mask", [[0x89, 0]], 1002),
-      ("text that is no UTF-8", [frame(0x81, [0x22, 0xFF, 0x22])], 1007),
+      ("text that is not UTF-8", [frame(0x81, [0x22, 0xFF, 0x22])], 1007),
       ("half of a letter", [frame(0x81, [0x22, 0xC3])], 1007),
       ("a surrogate", [frame(0x81, [0xED, 0xA0, 0x80])], 1007),
       ("an overlong letter", [frame(0x81, [0xC0, 0xAF])], 1007),
@@ -64,7 +64,7 @@ import Testing
       ), ("too many pieces", [frame(0x01, [32])] + Array(repeating: frame(0x00, [32]), count: 20), 1008),
       ("no message", [frame(0x81, [])], 1008),
       ("an end of one byte", [frame(0x88, [3])], 1002), ("an end", [frame(0x88, [])], 1000),
-      ("an end whose reason is no UTF-8", [Self.end(1000, [0xFF])], 1007),
+      ("an end whose reason is not UTF-8", [Self.end(1000, [0xFF])], 1007),
     ]
     for (name, frames, code) in cases {
       let page = try WebSocketClient(socketAt: port)

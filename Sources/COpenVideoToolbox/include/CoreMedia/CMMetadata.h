@@ -141,7 +141,7 @@ OVT_EXPORT OSStatus CMMetadataCreateIdentifierForKeyAndKeySpace(
     CFAllocatorRef OVT_NULLABLE allocator, CFTypeRef key, CFStringRef keySpace,
     CFStringRef OVT_NULLABLE *identifierOut);
 
-/// The key of an identifier: a string, or data if it is no text in UTF-8.
+/// The key of an identifier: a string, or data if it is not text in UTF-8.
 ///
 /// The caller owns the object that `keyOut` receives, and releases it with `CFRelease`.
 OVT_EXPORT OSStatus CMMetadataCreateKeyFromIdentifier(

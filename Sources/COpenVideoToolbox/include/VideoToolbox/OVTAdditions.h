@@ -87,7 +87,7 @@ OVT_EXPORT const CFStringRef kOVTVideoEncoderList_IsIndependentOfThreadCount;
 OVT_EXPORT const CFStringRef kOVTMultiPassStorageCreationOption_ReadsExisting;
 /// The presentation times of frames that the receiver has lost, an array of dictionaries as of
 /// `CMTimeCopyAsDictionary`: neither this frame nor a later one is predicted from them or from
-/// frames that depend on them. Times of frames that are no references any more, or that never
+/// frames that depend on them. Times of frames that are not references any more, or that never
 /// existed, are ignored. Low-latency mode only.
 OVT_EXPORT const CFStringRef kOVTEncodeFrameOptionKey_LostFrameTimes;
 /// The mean QP of the frame's macroblocks. Number; missing if the encoder does not report it.

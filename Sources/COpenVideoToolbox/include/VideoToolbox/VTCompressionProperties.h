@@ -28,7 +28,7 @@ OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_VideoEncoderPixelBufferAt
 /// Most frames from one key frame to the next. 0 leaves it to the encoder; 1 makes each frame a key
 /// frame.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_MaxKeyFrameInterval;
-/// Most seconds from one key frame to the next. 0 is no limit.
+/// Most seconds from one key frame to the next. 0 means no limit.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration;
 /// False makes each frame a key frame. Boolean, default true.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_AllowTemporalCompression;
@@ -62,10 +62,10 @@ OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_H264EntropyMode;
 /// Pixel depth of the encoded video.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_Depth;
 /// The number M of frames that the encoder may hold: when the call that encodes frame N returns,
-/// the callback of frame N - M has been called. `kVTUnlimitedFrameDelayCount`, the default, is no
-/// limit.
+/// the callback of frame N - M has been called. `kVTUnlimitedFrameDelayCount`, the default, means
+/// no limit.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_MaxFrameDelayCount;
-/// Most bytes of one slice NAL unit. 0, the default, is no limit. H.264 only.
+/// Most bytes of one slice NAL unit. 0, the default, means no limit. H.264 only.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_MaxH264SliceBytes;
 /// Whether frames come at the pace at which they are captured, so that encoding must keep up with
 /// them. Boolean.
@@ -126,7 +126,7 @@ OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_EncoderID;
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_PreserveDynamicHDRMetadata;
 /// Share of the bit rate for the base layer: 0.0 to 1.0. With temporal layers only.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_BaseLayerBitRateFraction;
-/// Share of the frames in the base layer: 1.0 is no temporal layers, 0.5 is two.
+/// Share of the frames in the base layer: 1.0 means no temporal layers, 0.5 is two.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_BaseLayerFrameRateFraction;
 /// True attaches the mean squared error of each frame to its sample buffer. Boolean.
 OVT_EXPORT const CFStringRef kVTCompressionPropertyKey_CalculateMeanSquaredError;

@@ -293,7 +293,7 @@ package struct LookAheadRateControl {
   }
 
   /// The QP at which the rest of the stream takes the bits that are left, by the statistics of the
-  /// previous pass; nil where there are none or the rate is no average.
+  /// previous pass; nil where there are none or the rate is not an average.
   mutating func passQP(isEnding: Bool) -> Double? {
     guard case .average = settings.rate, let remaining, !remaining.isFinished else { return nil }
     let rate = Double(settings.targetRate ?? 0)

@@ -35,8 +35,8 @@ struct StillRefinement {
   private static let minimumStillTime = 0.25
 
   /// The seconds that a picture has to be static before it is sharpened while bits wait, where
-  /// the change before was one of several: pictures that are repeated between those that move are
-  /// no end of a motion.
+  /// the change before was one of several: pictures that are repeated between those that move do
+  /// not end a motion.
   private static let pause = 0.1
   /// The number of pictures that have to be static before it where no bits wait.
   private static let repeats = 2

@@ -31,7 +31,7 @@ struct CompressionSettings {
     }
     if row.change == .readOnly { return kVTPropertyReadOnlyErr }
     if row.change == .beforeFrames, hasFrames {
-      // Setting the current value again is no error.
+      // Setting the current value again is not an error.
       let current = values[key] ?? row.defaultValue
       let wanted = object.map { row.type(for: table.encoder).parse($0) } ?? row.defaultValue
       return wanted != nil && wanted == current ? noErr : kVTPropertyReadOnlyErr

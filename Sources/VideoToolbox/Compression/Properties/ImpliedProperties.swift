@@ -2,8 +2,8 @@
 import CoreMedia
 
 // Properties that an encoder does not have, with the values that describe what it does anyway.
-// Setting such a value is no error: programs set `AllowFrameReordering` to false for every encoder,
-// including those that never reorder.
+// Setting such a value is not an error: programs set `AllowFrameReordering` to false for every
+// encoder, including those that never reorder.
 
 extension CompressionSettings {
   /// Whether an encoder without this property does what the value asks for.

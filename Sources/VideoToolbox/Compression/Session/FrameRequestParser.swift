@@ -3,7 +3,7 @@ import CodecInterface
 import CoreMedia
 
 extension FrameRequest {
-  /// Parses the dictionary of options of one frame. Keys that are no options of a frame are
+  /// Parses the dictionary of options of one frame. Keys that are not options of a frame are
   /// ignored.
   /// - Parameters:
   ///   - properties: A dictionary of `kVTEncodeFrameOptionKey_` and `kOVTEncodeFrameOptionKey_`

@@ -151,7 +151,7 @@ import VideoBitstream
     let rate = 400_000
     let outcome = Self.simulate(parts, rate: rate, knowsLength: knowsLength)
     let alone = Self.evenQP([parts[1]], rate: rate)
-    // What the beginning has left over is no loss; nor may it be spent beyond what comes in.
+    // What the beginning has left over is not loss; nor may it be spent beyond what comes in.
     #expect(outcome.qps[1] < alone + 2, "\(outcome.qps), alone \(alone)")
     let seconds = parts.reduce(0) { $0 + $1.seconds }
     #expect(outcome.bits < Double(rate) * seconds * (knowsLength ? 1.05 : 1.1))

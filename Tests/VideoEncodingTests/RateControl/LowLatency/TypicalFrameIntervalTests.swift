@@ -18,7 +18,7 @@ import Testing
     #expect(Self.after(Array(repeating: 1 / frames, count: 4)) == 1 / frames)
   }
 
-  @Test("A pause is no frame rate, how long it may be", arguments: [0.5, 120])
+  @Test("A pause is not a frame rate, how long it may be", arguments: [0.5, 120])
   func aPauseIsNoFrameRate(_ seconds: Double) {
     let even = Array(repeating: 1.0 / 30, count: 5)
     #expect(Self.after([seconds]) <= 2.0 / 30)

@@ -89,7 +89,7 @@ import VideoToolbox
     #expect(!(try Self.probe(samples, codec).pictureTypes.contains("B")))
   }
 
-  /// Open groups begin with a key frame that is no IDR picture; closed ones do not.
+  /// Open groups begin with a key frame that is not an IDR picture; closed ones do not.
   @Test(arguments: codecs) func openGroupsBeginWithKeyFramesThatAreNoIDRPictures(_ codec: CMVideoCodecType)
     throws
   {

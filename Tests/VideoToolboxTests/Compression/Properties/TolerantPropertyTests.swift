@@ -28,7 +28,7 @@ import VideoToolbox
     ] as [(CFString, Any, Any)] {
       #expect(Self.set(session, key, so) == noErr, "\(key)")
       #expect(Self.set(session, key, other) == kVTPropertyNotSupportedErr, "\(key)")
-      // It is no property for all that.
+      // It is not a property for all that.
       #expect(Self.set(session, key, nil) == kVTPropertyNotSupportedErr, "\(key)")
       #expect(throws: SessionError.self) { _ = try property(session, key) }
     }

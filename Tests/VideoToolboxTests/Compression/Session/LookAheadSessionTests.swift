@@ -271,7 +271,7 @@ import VideoToolbox
     #expect(VTMultiPassStorageClose(try #require(second)) == noErr)
     #expect(try Data(contentsOf: url) == kept, "what is read stays as it is")
 
-    // What is damaged is no storage.
+    // What is damaged is not storage.
     for count in [kept.count / 2, 20] {
       try kept.prefix(count).write(to: url)
       let damaged = try session(storage(kOVTMultiPassStorageCreationOption_ReadsExisting))

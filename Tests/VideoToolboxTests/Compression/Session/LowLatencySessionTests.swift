@@ -86,7 +86,7 @@ import VideoToolbox
     #expect(probe.errors.isEmpty, "\(probe.errors)")
   }
 
-  @Test("Tokens come with long-term references; a refresh after an acknowledgement is no key frame")
+  @Test("Tokens come with long-term references; a refresh after an acknowledgement is not a key frame")
   func tokensComeWithLongTermReferences() throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 500_000, kVTCompressionPropertyKey_EnableLTR: true,
