@@ -118,7 +118,7 @@ if !isEngineAlone {
     "ImageIO",
     "MediaToolbox", "MobileCoreServices", "OSLog",
   ]
-  // Beside the umbrella: what is not of Apple's names.
+  // In addition to the umbrella: what is not of Apple's names.
   let others = ["CodecInterface", "ElementaryStream", "OpenVideoToolboxDisplay"]
   let offered =
     [("OpenVideoToolbox", modules), ("os", ["OpenVideoToolboxOS"])] + (modules + others).map { ($0, [$0]) }
@@ -214,9 +214,9 @@ if !isEngineAlone {
       ]),
     .target(name: "UniformTypeIdentifiers", dependencies: ["UniformTypeIdentifiersParts"]),
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
-    // Not named `os`: packages that are built beside ask `canImport(os)` without depending on it,
-    // and would see it or not by the order of the build (docs/compatibility.md tells how `import
-    // os` finds it).
+    // Not named `os`: packages that are built together with it ask `canImport(os)` without
+    // depending on it, and would see it or not by the order of the build (docs/compatibility.md
+    // tells how `import os` finds it).
     .target(name: "OpenVideoToolboxOS", dependencies: ["OSLog"], path: "Sources/os"),
     .target(name: "_Testing_CoreGraphics"),
     .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics", "CoreGraphicsParts"]),

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// A lock for reference types whose state a `Mutex` cannot own, because it consists of pointers,
-/// callbacks and objects that are not `Sendable`. The lock is a property beside the state that it
+/// callbacks and objects that are not `Sendable`. The lock is a property next to the state that it
 /// guards.
 ///
 /// The lock needs no allocation and is not recursive. Code that waits for a condition uses an

@@ -50,8 +50,8 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     try audioSource.validate(with: options, changes)
     if audioSource.audio != nil, !LiveSource.isLive(options.movie) {
       throw ValidationError(
-        "--sound records in real time: with transcoding beside live pictures (x11:, v4l2: or test:) alone; "
-          + "beside a movie use vtencode streaming.")
+        "--sound records in real time: with transcoding from live pictures (x11:, v4l2: or test:) alone; "
+          + "with a movie use vtencode streaming.")
     }
     try sizeOptions.validate(with: options)
     try passOptions.validate(with: options)

@@ -26,7 +26,7 @@ enum TestAudio {
     (0..<frames).map { Float(amplitude * sin(2 * .pi * frequency * Double($0) / rate)) }
   }
 
-  /// The amplitude of a frequency in samples, by correlation, and what is left beside it (root mean
+  /// The amplitude of a frequency in samples, by correlation, and the residue (root mean
   /// square).
   static func tone(_ frequency: Double, in samples: [Float], rate: Double) -> (
     amplitude: Double, rest: Double

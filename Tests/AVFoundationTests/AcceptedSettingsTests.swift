@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Settings and calls that have their effect beside others, or are refused: never taken and
+/// Settings and calls that have their effect together with others, or are refused: never taken and
 /// forgotten.
 @Suite(.serialized) struct AcceptedSettingsTests {
   private let scratch = Scratch()
@@ -44,9 +44,9 @@ import TestSupport
     }
     let plain = try pictures()
     settings[kVTDecompressionPropertyKey_FieldMode as String] = kVTDecompressionProperty_FieldMode_BothFields
-    let beside = try pictures()
-    #expect(plain.count == 5 && beside.count == 5)
-    for (a, b) in zip(plain, beside) {
+    let both = try pictures()
+    #expect(plain.count == 5 && both.count == 5)
+    for (a, b) in zip(plain, both) {
       #expect(a.0 == b.0 && b.1 == AVVideoYCbCrMatrix_ITU_R_601_4)
     }
   }

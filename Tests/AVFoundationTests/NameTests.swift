@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Names that typical programs use beside the larger interfaces, each by what it does.
+/// Names that typical programs use in addition to the larger interfaces, each by what it does.
 @Suite struct NameTests {
   @Test func unitsOfTimeHaveApplesValues() {
     #expect(NSEC_PER_SEC == 1_000_000_000 && NSEC_PER_MSEC == 1_000_000 && NSEC_PER_USEC == 1000)
@@ -64,7 +64,7 @@ import TestSupport
     let both: [String: Any] = [AVVideoPixelAspectRatioKey: aspect, AVVideoCleanApertureKey: aperture]
     for (name, settings) in [
       ("inside", size.merging([AVVideoCompressionPropertiesKey: both]) { $1 }),
-      ("beside", size.merging(both) { $1 }),
+      ("both", size.merging(both) { $1 }),
     ] {
       let writer = try await WriterTests.transcode(
         Fixture.movie(), to: scratch.url(name + ".mov"), type: .mov, video: settings)

@@ -4,7 +4,7 @@ import KernelTestSupport
 import Testing
 
 @Suite struct CopyTests {
-  /// Every width, and no sample beside the block is written.
+  /// Every width, and no sample outside the block is written.
   @Test(arguments: Path.available) func copyAndAverage(path: Path) {
     let k = Kernels(path).k
     let copies = [k.copy.0!, k.copy.1!, k.copy.2!, k.copy.3!, k.copy.4!]

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct IntraPredictionTests {
   /// The nine predictions against H.264 8.3.2.2 written sample by sample, and the least SATD of a
-  /// block and them against the table's own SATD. An edge has no byte beside its 25 samples.
+  /// block and them against the table's own SATD. An edge has no byte outside its 25 samples.
   @Test(arguments: Path.available) func predictionsAndLeastCost(path: Path) {
     let kernels = Kernels(path)
     var random = Random(60)

@@ -2,7 +2,7 @@
 import CodecInterface
 import Testing
 
-/// Pictures are enlarged by their last column and row, and nothing beside their samples is read.
+/// Pictures are enlarged by their last column and row, and nothing outside their samples is read.
 @Suite struct PicturePaddingTests {
   /// Samples of a plane, and those of it enlarged, by the rule: the nearest one that there is.
   private static func sample(_ x: Int, _ y: Int, _ plane: Int) -> UInt8 {

@@ -153,7 +153,7 @@ import VideoBitstream
     #expect(memory == [7, 7, 7, 7])
   }
 
-  /// Of this thread: machines are busy, and other tests run beside this one.
+  /// Of this thread: machines are busy, and other tests run at the same time.
   private func processorSeconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

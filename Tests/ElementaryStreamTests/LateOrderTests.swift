@@ -51,7 +51,7 @@ import VideoBitstream
     }
   }
 
-  /// Seconds that this thread has worked: other tests run beside it.
+  /// Seconds that this thread has worked: other tests run at the same time.
   private func processorTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

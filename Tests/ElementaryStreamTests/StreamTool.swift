@@ -62,7 +62,7 @@ func outputPositions(_ url: URL, format: String) -> [Int]? {
   }
 }
 
-/// The folder of shared streams beside the package; nil where it is absent.
+/// The folder of shared streams next to the package; nil where it is absent.
 let conformanceFolder: URL? = {
   let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// The samples of a picture in Core Video's format beside `Packed`, from ffmpeg's planes.
+  /// The samples of a picture in Core Video's format compared with `Packed`, from ffmpeg's planes.
   private func equivalentFormat(_ format: Packed, _ planes: [UInt8], _ width: Int, _ height: Int) throws
     -> CVPixelBuffer
   {
@@ -252,7 +252,7 @@ import Testing
         source.buffer, to: target.buffer, targetRect: PixelRect(x: 14, y: 2, width: 20, height: 4))
       try converter.convert(target.buffer, to: after)
       let (old, new, inner) = (rows(before), rows(after), rows(part))
-      // Chroma is interpolated from neighbours too: four pixels beside the edge may differ.
+      // Chroma is interpolated from neighbours too: four pixels next to the edge may differ.
       for y in 0..<8 {
         for x in 0..<50 {
           let place = (y * 50 + x) * 8

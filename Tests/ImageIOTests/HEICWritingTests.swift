@@ -88,7 +88,7 @@ import ToolSupport
         let difference = zip(shown[x, y], colors[String(name)] ?? []).map { abs($0 - $1) }.max() ?? 255
         #expect(difference < 12, "orientation \(raw), corner \(corner): \(shown[x, y])")
       }
-      // The stored image is read as it is, with its orientation beside it.
+      // The stored image is read as it is, with its orientation in addition.
       let again = try #require(CGImageSourceCreateWithData(file as CFData, nil))
       let stored = try Pixels(try #require(CGImageSourceCreateImageAtIndex(again, 0, nil)))
       #expect(stored.width == width && stored.height == height)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares every entry of the SIMD tables of CHEVCKernels with its plain C twin, bit for bit; run
 // by scripts/check-neon. Each call gets an arena of its own, alike at first: after it the whole
-// arena must be alike, so that what is written beside an output shows. The sets to compare are the
+// arena must be alike, so that what is written outside an output shows. The sets to compare are the
 // first argument (as in OVT_CPU), neon without one: the same program checks the sets of x86.
 
 #include <stddef.h>

@@ -137,7 +137,7 @@ static void NAMED(inter)(void) {
   }
 }
 
-// A plane with a step at (32, 8), nearly flat beside it.
+// A plane with a step at (32, 8), nearly flat next to it.
 static void NAMED(step)(SAMPLE *p) {
   const int top = (1 << DEPTH) - 1, level = between(0, top), noise = between(0, 4);
   const int size = between(-30, 30) * (1 << (DEPTH - 8));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares every entry of the NEON tables of CVideoKernels and CH264Kernels with its plain C twin,
 // bit for bit; run by scripts/check-neon. Each call gets an arena of its own, alike at first: after
-// it the whole arena must be alike, so that what is written beside an output shows.
+// it the whole arena must be alike, so that what is written outside an output shows.
 
 #include <stdio.h>
 #include <stddef.h>
@@ -229,7 +229,7 @@ static void rows(void) {
   }
 }
 
-// Places of samples that are not available hold nothing of use; neither do those beside the edge.
+// Places of samples that are not available hold nothing of use; neither do those next to the edge.
 static void onlyFiltered(uint8_t *a, int available) {
   memset(a, 0, 8), memset(a + 33, 0, 31);
   if (!(available & 1)) memset(a + 8, 0, 8);

@@ -4,8 +4,8 @@ import Testing
 
 @testable import VideoBitstream
 
-/// Bytes and integers in network byte order, from slices of any collection, beside the text of the
-/// same bytes.
+/// Bytes and integers in network byte order, from slices of any collection, compared with the text
+/// of the same bytes.
 @Suite struct ByteReaderTests {
   /// The bytes as one number, through their hexadecimal text.
   private static func number(_ bytes: some Sequence<UInt8>) -> UInt64? {

@@ -30,7 +30,7 @@ import TestSupport
   }
 
   @Test(
-    "Closing removes the file and what encoders put beside it, and nothing else; closing twice is an error")
+    "Closing removes the file and what encoders put next to it, and nothing else; closing twice is an error")
   func closingRemovesTheFileAndWhatEncodersPutBesideIt() throws {
     defer { remove() }
     let (status, made) = try make("a.stats")

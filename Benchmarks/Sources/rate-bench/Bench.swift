@@ -79,7 +79,7 @@ struct Bench {
   func pauses() throws -> ResultTable {
     var table = ResultTable(
       "A still picture for 5 s, then the clip for 5 s: wait before a channel of the rate, in milliseconds, mean of the "
-        + "second and of the fifth second of motion, without and with two layers; beside them the same without the still "
+        + "second and of the fifth second of motion, without and with two layers; and in addition the same without the still "
         + "picture",
       [
         "clip", "rate", "2nd second", "5th second", "2 layers: 2nd", "5th", "moving all the time: 2nd", "5th",

@@ -27,7 +27,7 @@ struct Desktop {
   /// The name without that of the set.
   var shortName: String { name.split(separator: "-").last.map(String.init) ?? name }
 
-  /// Reads a clip and its events, which are in a JSON file beside it.
+  /// Reads a clip and its events, which are in a JSON file next to it.
   /// - Throws: `BenchmarkError` if either cannot be read, or if an event is not within the clip.
   init(path: String) throws {
     pictures = try ClipPictures(path: path, frames: 100_000)

@@ -10,7 +10,7 @@ struct ScreenBench: ParsableCommand {
     commandName: "screen-bench",
     abstract: "Measures how soon a change of a desktop is sharp (38 dB) behind a link of the bit rate.",
     discussion: """
-      The clips are those of scripts/render-desktops, with their events beside them. Those for tuning are measured at \
+      The clips are those of scripts/render-desktops, with their events next to them. Those for tuning are measured at \
       the rates for tuning, those for validation at rates of their own.
       """)
 

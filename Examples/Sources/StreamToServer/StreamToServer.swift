@@ -21,7 +21,7 @@ struct StreamToServer {
     let seconds = 2 as NSNumber
     VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, value: seconds)
 
-    // The session's outputs come in decode order, and the events of the server beside them.
+    // The session's outputs come in decode order, and the events of the server at the same time.
     let (samples, source) = AsyncStream.makeStream(of: CMSampleBuffer.self)
     let (events, news) = AsyncStream.makeStream(of: OVTLiveOutput.Event.self)
     let sending = Task {

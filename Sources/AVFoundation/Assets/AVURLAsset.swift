@@ -17,7 +17,7 @@ public let OVTURLAssetElementaryStreamFrameRateKey: String = "OVTURLAssetElement
 
 /// An asset in a file or at a URL.
 open class AVURLAsset: AVAsset, @unchecked Sendable {
-  // Sendable: immutable beside the base class, whose lock guards the rest.
+  // Sendable: immutable except for the base class, whose lock guards the rest.
   public let url: URL
   /// The object through which the program can load the asset itself, if the scheme of the URL is
   /// not a known one.

@@ -53,7 +53,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     case fourDigits = 4
   }
 
-  /// Ruby text: small text beside a part of the text that states its pronunciation.
+  /// Ruby text: small text next to a part of the text that states its pronunciation.
   open class Ruby: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: immutable.
     public enum Position: Int, Sendable {

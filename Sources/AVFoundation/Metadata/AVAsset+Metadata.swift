@@ -22,7 +22,7 @@ extension AVAsset {
     }
     return stored
       + common.filter { item in
-        // The creation time of the movie is kept beside an item that states a year.
+        // The creation time of the movie is kept in addition to an item that states a year.
         if isMoment(item) { return !stored.contains(where: isMoment) }
         guard let key = item.commonKey, !known.contains(key) else { return false }
         return !(hasComment && key == .commonKeyDescription) && !(hasComposer && key == .commonKeyAuthor)

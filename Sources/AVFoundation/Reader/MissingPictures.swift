@@ -10,7 +10,7 @@ import CoreMedia
 /// with different rates or clocks, a longer interval does not mean that a picture is missing.
 struct MissingPictures {
   /// The number of pictures before and after a gap that are examined. It exceeds the depth of
-  /// reordering (16), so that the pictures beside the gap are among them, and is large enough to
+  /// reordering (16), so that the pictures next to the gap are among them, and is large enough to
   /// recognize a constant rate.
   private static let reach = 48
   /// The number of stored pictures at which intervals are examined even if no gap is near.

@@ -75,7 +75,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
 
     let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
     var properties: [(key: String, value: AnyObject)] = []
-    // Programs may put these two among the compression properties or beside them.
+    // Programs may put these two among the compression properties or in addition to them.
     if let aspect = (settings[AVVideoPixelAspectRatioKey] ?? compression[AVVideoPixelAspectRatioKey])
       as? [String: Any]
     {

@@ -8,7 +8,7 @@
 // - `src` is a block of the source picture with rows `srcStride` apart, in the picture or in a
 //   copy; a stride of 16, as a copy of a macroblock has it, is the fastest. `ref` is a block of a
 //   reference picture or of a prediction with the stride given. Neither needs an alignment, and
-//   nothing beside the block is read.
+//   nothing outside the block is read.
 
 #ifndef CVIDEOKERNELS_H
 #define CVIDEOKERNELS_H

@@ -37,7 +37,7 @@ extension Demuxer {
     else { return furthest }
     let microseconds = AVRational(num: 1, den: 1_000_000)
     var end = Int64.min
-    // A group of pictures and the audio beside it.
+    // A group of pictures and the audio that goes with it.
     for _ in 0..<50_000 {
       guard LibavLog.collect({ av_read_frame(context, packet) }).0 >= 0 else { break }
       defer { av_packet_unref(packet) }

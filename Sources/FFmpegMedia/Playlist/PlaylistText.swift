@@ -77,8 +77,9 @@ struct PlaylistText {
   }
 
   /// The playlist as libavformat is given it. Of a multivariant playlist that is the best variant
-  /// alone, with the audio that belongs to it: the others would be tracks beside it, and would be
-  /// fetched too. Text and playlists of key frames are left out, which libavformat does not read.
+  /// alone, with the audio that belongs to it: the others would be tracks in addition to it, and
+  /// would be fetched too. Text and playlists of key frames are left out, which libavformat does
+  /// not read.
   var reduced: String {
     guard let best = bestVariant else { return lines.joined(separator: "\n") }
     let group = Self.attributes(lines[best])["AUDIO"]

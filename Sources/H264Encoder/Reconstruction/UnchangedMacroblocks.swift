@@ -98,8 +98,8 @@ struct UnchangedMacroblocks {
   /// reference picture.
   ///
   /// They are if this macroblock, the one above, and the neighbours of both at the left and right
-  /// have not changed: the six-tap filter reaches 3 samples further, and deblocking changes 3
-  /// samples beside a macroblock that has changed.
+  /// have not changed: the six-tap filter reaches 3 samples further, and deblocking changes three
+  /// samples next to a macroblock that has changed.
   ///
   /// - Parameters:
   ///   - x: the macroblock column.

@@ -2,7 +2,7 @@
 // The product `OpenVideoToolbox`. On Linux, it contains all modules that have the names of Apple's
 // modules. On Apple's platforms, it contains none of them (see Package.swift). On both, `import
 // OpenVideoToolbox` imports most of them at once. `OSLog` has to be imported by its name, since its
-// `Logger` would be ambiguous beside other types of that name.
+// `Logger` would be ambiguous with other types of that name.
 
 #if canImport(AVFoundation)
   @_exported import AVFoundation

@@ -83,7 +83,7 @@ public struct Greeting: Equatable, Sendable {
   public var retransmits = true
   /// Whether repair packets (forward error correction) may come.
   public var protects = false
-  /// Whether audio may come beside the pictures.
+  /// Whether audio may come with the pictures.
   public var hasAudio = false
   /// The codec of the pictures.
   public var codec = VideoCodec.h264

@@ -16,7 +16,7 @@ extension SenderSession {
     /// ``SenderSession/joinInterval`` seconds. The caller has to make sure that media may be sent
     /// there.
     public var isOneWay = false
-    /// Whether audio is sent beside the pictures; never to players.
+    /// Whether audio is sent with the pictures; never to players.
     public var hasAudio = false
     /// The range of bit rates, in bits per second; the rate within it that the path carries is
     /// estimated.

@@ -89,7 +89,7 @@ final class SiloPath {
     return .silo
   }
 
-  /// Whether the journal beside the file names a super-journal, which SQLite would delete together
+  /// Whether the journal next to the file names a super-journal, which SQLite would delete together
   /// with the journal. A silo's transactions never span several files, so that somebody else has
   /// written such a journal.
   var hasForeignJournal: Bool {

@@ -2,7 +2,7 @@
 import CoreMedia
 import Foundation
 
-/// The records that a silo stores beside the bytes of its frames, each as a binary property list:
+/// The records that a silo stores with the bytes of its frames, each as a binary property list:
 /// sample buffers without their data, format descriptions, and the progress of the pass.
 ///
 /// A silo's file is not trusted: everything that is read is checked, and a list with other content

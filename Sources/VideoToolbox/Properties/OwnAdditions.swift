@@ -95,8 +95,9 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesBufferTiming: CF
 /// Whether the stream may have more than one picture parameter set, which saves bits where scenes
 /// fade into each other. Movies hold all those that
 /// `CMVideoFormatDescriptionGetH264ParameterSetAtIndex` counts; a program that sends only one
-/// beside the sequence parameter set makes a stream that cannot be decoded. `AVAssetWriter` sets
-/// this. This package's own encoder only, outside the low-latency mode. Boolean, false by default.
+/// in addition to the sequence parameter set makes a stream that cannot be decoded. `AVAssetWriter`
+/// sets this. This package's own encoder only, outside the low-latency mode. Boolean, false by
+/// default.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets: CFString =
   "OVTAllowsSeveralPictureParameterSets"
 

@@ -101,7 +101,7 @@ public func VTSessionSetProperties(_ session: VTSession, propertyDictionary: CFD
   let others = remaining.keys.filter { !known.contains($0) }.sorted()
   let keys = known + others
   var pending = keys.filter { remaining[$0] is NSNull } + keys.filter { !(remaining[$0] is NSNull) }
-  // What was refused beside an old value may be right beside a new one, such as a least and a
+  // A value that was refused with an old value may be valid with a new one, such as a least and a
   // largest QP that both change.
   while true {
     var refused: [String] = []

@@ -13,7 +13,8 @@ public struct ICEAgent: Sendable {
   public struct Configuration: Sendable {
     /// Whether this end answers checks and makes none, as servers do whose address is known.
     public var isLite = false
-    /// Whether this end chooses the pair; the offerer does, or the full one beside a lite one.
+    /// Whether this end chooses the pair; the offerer does, or, if one agent is lite, the other
+    /// one.
     public var isControlling: Bool
     public var credentials = ICECredentials.random()
     /// This end's host candidates.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// Offers and answers of a stream of Opus beside the pictures (RFC 7587, 7). A peer without audio
+/// Offers and answers of a stream of Opus with the pictures (RFC 7587, 7). A peer without audio
 /// refuses that part of the description, and the session has pictures alone.
 public enum AudioNegotiation {
   /// Beyond the payload types of ``VideoNegotiation``, since all types of one transport differ (RFC

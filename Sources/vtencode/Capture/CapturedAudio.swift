@@ -2,7 +2,7 @@
 import CoreFoundation
 import Foundation
 
-/// Audio that is captured beside pictures, on their time line. It is read on a thread of its own,
+/// Audio that is captured with pictures, on their time line. It is read on a thread of its own,
 /// so that no device has to wait for an output.
 final class CapturedAudio: @unchecked Sendable {
   // Sendable: `condition` guards what the threads share; the reading thread alone uses the input

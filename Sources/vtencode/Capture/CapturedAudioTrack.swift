@@ -10,7 +10,7 @@ protocol AudioReading: AnyObject, Sendable {
   func cancel()
   /// Describes what was lost of a movie's track; nil if nothing was.
   var damage: String? { get }
-  /// What the summary says about it beside how it was written; nil for nothing.
+  /// What the summary says about it in addition to how it was written; nil for nothing.
   var remark: String? { get }
 }
 
@@ -98,7 +98,8 @@ final class CapturedAudioTrack: AudioReading, @unchecked Sendable {
   }
 }
 
-/// Where the pictures of a run begin, by which captured audio is placed beside them.
+/// Where the pictures of a run begin, by which captured audio is placed on the time line of the
+/// pictures.
 final class PictureOrigin: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   private let lock = Lock()

@@ -19,7 +19,7 @@ struct RunReport: Sendable {
   var passes = 1
   /// Whether the run was one of several passes, on demand or as asked for.
   var madePasses = false
-  /// Whether there was no room beside the output for another pass.
+  /// Whether there was no room next to the output for another pass.
   var lackedRoom = false
   /// The number of frames that passes over parts of the movie have encoded again.
   var framesAgain = 0

@@ -52,7 +52,8 @@ struct SegmentOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Where players get the key of --hls-key: an address, or a name beside the playlists.", valueName: "uri")
+      "Where players get the key of --hls-key: an address, or a name next to the playlists.", valueName: "uri"
+    )
   )
   var hlsKeyUri: String?
 

@@ -25,7 +25,7 @@ struct SegmentPlan: Sendable, Equatable {
   var partLength: CMTime?
   /// Whether audio has segments of its own, which all renditions of the pictures share.
   var separatesAudio = false
-  /// Whether a DASH manifest is written beside the playlists.
+  /// Whether a DASH manifest is written next to the playlists.
   var writesManifest = false
   /// The key of the segments; nil leaves them in the clear.
   var key: SegmentKey?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// The option that records audio beside the pictures.
+/// The option that records audio with the pictures.
 struct AudioSourceOption: ParsableArguments {
   @Option(
     name: .customLong("sound"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// The options for what a run reports beside its summary.
+/// The options for what a run reports in addition to its summary.
 struct ReportOptions: ParsableArguments {
   @Flag(help: "Decode the result and print its PSNR against the source.")
   var psnr = false

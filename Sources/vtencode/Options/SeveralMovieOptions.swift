@@ -52,7 +52,7 @@ struct SeveralMovieOptions: ParsableArguments {
 struct SeveralMovies: Sendable {
   let movies: [String]
   let options: EncodingOptions
-  /// The paths of the files that are read beside the movies.
+  /// The paths of the files that are read next to the movies.
   let otherInputs: [String]
 
   /// Makes the folder of the output if it does not exist.

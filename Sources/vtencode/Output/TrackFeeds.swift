@@ -48,7 +48,7 @@ struct AudioFeed: Sendable {
           audio.cancel()
           if plan.audio == .auto, !tracks.isEmpty {
             report.leftOut.append(
-              "track \(properties.number) (\(properties.codecName)) left out: \(output.name) does not hold it beside the "
+              "track \(properties.number) (\(properties.codecName)) left out: \(output.name) cannot contain it in addition to the "
                 + "others")
             continue
           }

@@ -29,7 +29,7 @@ struct EncodeSegment: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes one segment of a plan.",
     discussion: """
-      Writes a movie and its record to the folder PLAN.parts beside the plan; a segment without its record does not \
+      Writes a movie and its record to the folder PLAN.parts next to the plan; a segment without its record does not \
       count as encoded. A finished segment is left as it is, so that a plan can be resumed; --movie must name the \
       plan's movie in this case too.
 
@@ -169,7 +169,7 @@ struct SegmentJob: Sendable {
       let learned = try? PassStatistics(bytes: [UInt8](data)), learned.count == segment.frames
     else {
       throw Failure(
-        "'\(path)', which split wrote beside the plan, is missing, damaged or another plan's; copy it along "
+        "'\(path)', which split wrote next to the plan, is missing, damaged or another plan's; copy it along "
           + "with the plan, or make the plan again")
     }
     return path

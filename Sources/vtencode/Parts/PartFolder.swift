@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The folder beside a plan in which its segments lie, with the plan's name and the extension
+/// The folder next to a plan in which its segments lie, with the plan's name and the extension
 /// `parts`.
 struct PartFolder: Sendable {
   static let maxSegments = 100_000

@@ -27,7 +27,7 @@ struct Split: AsyncParsableCommand {
   @OptionGroup(title: "Passes and processes", visibility: .helpAll) var passOptions: PassOptions
 
   @Option(
-    help: ArgumentHelp("Where to write the plan; its segments go to a folder beside it.", valueName: "file"),
+    help: ArgumentHelp("Where to write the plan; its segments go to a folder next to it.", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var plan: String
 

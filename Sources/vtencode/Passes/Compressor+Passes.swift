@@ -57,7 +57,7 @@ extension Compressor {
     guard status == noErr else {
       // dskFulErr (-34) and ioErr (-36) come from the storage.
       throw Failure(
-        "the encoder could not end a pass (error \(status)); is there room for its statistics, beside the "
+        "the encoder could not end a pass (error \(status)); is there room for its statistics, next to the "
           + "output and for temporary files?", lacksRoom: [-34, -36].contains(status))
     }
     return wantsMore.boolValue

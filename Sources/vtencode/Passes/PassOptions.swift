@@ -53,7 +53,7 @@ struct PassOptions: ParsableArguments {
         + "of the movie's parts. A third or later pass is made only if the rate is missed by more than 0.5 "
         + "%; with the package's own encoder it covers only parts of the movie if that suffices. Without "
         + "this option, a movie of up to two minutes is encoded again if one pass misses the rate or its "
-        + "quality is uneven; 1 prevents that. Frames and statistics are stored beside the output.",
+        + "quality is uneven; 1 prevents that. Frames and statistics are stored next to the output.",
       valueName: "n"))
   var multiPass: Int?
 

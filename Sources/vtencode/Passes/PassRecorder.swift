@@ -58,7 +58,7 @@ final class PassRecorder: @unchecked Sendable {
     guard let storage else {
       if let learned {
         throw Failure(
-          "'\(learned)', which split wrote beside the plan, cannot be used here; make the plan again")
+          "'\(learned)', which split wrote next to the plan, cannot be used here; make the plan again")
       }
       throw Self.failure(status)
     }
@@ -232,11 +232,11 @@ final class PassRecorder: @unchecked Sendable {
     switch status {
     case -34:
       Failure(
-        "the disk is full, and the frames of a pass are kept beside the output; free some space",
+        "the disk is full, and the frames of a pass are kept next to the output; free some space",
         lacksRoom: true)
     case -36:
       Failure(
-        "cannot write the frames of a pass beside the output, or read them again (error -36); is the size of files limited?",
+        "cannot write the frames of a pass next to the output, or read them again (error -36); is the size of files limited?",
         lacksRoom: true)
     default:
       Failure(

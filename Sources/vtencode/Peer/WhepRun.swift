@@ -31,7 +31,7 @@ final class WhepRun: @unchecked Sendable {
   private var line: LiveLine
   private var meter = RateMeter()
   private var screen: LiveScreen?
-  /// Plays the audio beside a window; nil if there is none.
+  /// Plays the audio next to a window; nil if there is none.
   private var audioOutput: LiveAudioOutput?
   private var seen: (shown: Int, dropped: Int)?
   private var (lastMedia, end) = (0.0, 0.0)

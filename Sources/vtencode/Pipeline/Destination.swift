@@ -14,7 +14,7 @@ struct Destination: Sendable {
     case standardOutput
     /// A server or receiver of a live stream, and the container if the address does not decide it.
     case server(StreamAddress, StreamContainer?)
-    /// Segments beside a multivariant playlist, whose path it is.
+    /// Segments next to a multivariant playlist, whose path it is.
     case segments(SegmentPlan)
   }
 

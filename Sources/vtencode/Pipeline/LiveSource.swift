@@ -107,7 +107,8 @@ final class LivePictures: PictureFeed {
 
   /// - Parameters:
   ///   - source: the source.
-  ///   - audio: the audio beside it, which begins with the first picture; nil if there is none.
+  ///   - audio: the audio recorded with it, which begins with the first picture; nil if there is
+  ///     none.
   ///   - format: the pixel format.
   ///   - showsTimeOfDay: whether the clock in test pictures shows the time of day at which they are
   ///     due, so that a player can tell how old they are; otherwise the time in the recording.

@@ -39,7 +39,7 @@ struct Pipeline: Sendable {
   /// Reports that there was no room for several passes.
   /// - Parameter outcome: the consequence, as the end of the sentence.
   private func noticeOfMissingRoom(_ outcome: String) -> String {
-    let notice = "there is no room beside the output for the temporary files of several passes, \(outcome)"
+    let notice = "there is no room next to the output for the temporary files of several passes, \(outcome)"
     if plan.progress == .auto { Console.note("vtencode: \(notice)") }
     return notice
   }

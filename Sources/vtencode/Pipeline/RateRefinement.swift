@@ -123,13 +123,13 @@ struct RateRefinement {
     return plan
   }
 
-  /// Encodes once more, into a file beside the result so far.
+  /// Encodes once more, into a file next to the result so far.
   /// - Parameters:
   ///   - plan: the settings.
   ///   - path: the file of the result so far.
   /// - Returns: the report and the file, which the caller commits or discards; nil if the attempt
   ///   failed or was interrupted, so that the complete file of an earlier run is kept.
-  /// - Throws: a `Failure` if there can be no file beside the result.
+  /// - Throws: a `Failure` if there can be no file next to the result.
   private func encodeAgain(
     _ plan: EncodingPlan, inPlaceOf path: String
   ) async throws -> (RunReport, PendingFile)? {

@@ -3,7 +3,7 @@ import Foundation
 import OpenVideoToolboxDisplay
 import RealTimeTransport
 
-/// Plays the audio of a session beside a window, as soon as it is received, like the pictures.
+/// Plays the audio of a session next to a window, as soon as it is received, like the pictures.
 final class LiveAudioOutput {
   private let decoding: OpusDecoding
   private let device = OVTAudioDevice()

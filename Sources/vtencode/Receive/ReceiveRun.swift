@@ -33,7 +33,7 @@ final class ReceiveRun: @unchecked Sendable {
   private var meter = RateMeter()
   private var page: ReceivedPage?
   private var screen: LiveScreen?
-  /// Plays the audio beside a window; nil if there is none.
+  /// Plays the audio next to a window; nil if there is none.
   private var audioOutput: LiveAudioOutput?
   /// The numbers of pictures that the screen has shown and dropped.
   private var seen: (shown: Int, dropped: Int)?

@@ -82,7 +82,7 @@ final class ReceivedOutput {
   /// Whether the file has the audio; nil without a file.
   var writesAudio: Bool? { place == nil ? nil : file?.hasAudio ?? false }
 
-  /// Decodes audio, and writes what has a place beside the pictures.
+  /// Decodes audio, and writes what has a place with the pictures.
   /// - Parameters:
   ///   - packets: what came since the last call.
   ///   - pictureTime: the sender's NTP time of an RTP time stamp of the pictures; nil if it is not

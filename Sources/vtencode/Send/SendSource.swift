@@ -66,7 +66,7 @@ struct SendSource: Sendable {
     }
   }
 
-  /// The audio beside the pictures; nil if there is none.
+  /// The audio with the pictures; nil if there is none.
   func audio() -> (any CallAudio)? {
     if let captured { return CapturedCallAudio(captured) }
     guard case .movie(let movie, let origin) = kind else { return nil }

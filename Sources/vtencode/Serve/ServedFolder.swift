@@ -99,7 +99,7 @@ final class ServedFolder: Sendable {
     }
   }
 
-  /// The names of the playlists beside a file, at most 64.
+  /// The names of the playlists next to a file, at most 64.
   func playlists(beside names: [String]) -> [[String]] {
     let found = withFolder(names) { folder -> [String]? in
       let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -37,7 +37,7 @@ protocol EncodingCommand: SandboxedCommand {
   var options: EncodingOptions { get }
   /// The path of another file that it writes; nil if there is none.
   var furtherOutput: String? { get }
-  /// The arguments that name movies which it reads beside the first one.
+  /// The arguments that name movies which it reads in addition to the first one.
   var furtherMovies: [String] { get }
   /// The paths of files other than movies that it reads.
   var furtherInputs: [String] { get }

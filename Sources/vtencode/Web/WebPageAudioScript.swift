@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebPage {
-  /// The part of the page's script that plays the audio beside WebCodecs' pictures. Browsers begin
+  /// The part of the page's script that plays the audio with WebCodecs' pictures. Browsers begin
   /// no audio before a click, so there is a button, which appears with the first packet.
   static let audioScript = #"""
 

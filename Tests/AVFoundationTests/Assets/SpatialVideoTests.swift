@@ -78,7 +78,7 @@ import Testing
   /// A movie that is written from the samples as they are stored says the same, byte for byte.
   @Test(arguments: [AVFileType.mov, .mp4]) func viewsAreWrittenAgain(_ type: AVFileType) async throws {
     let scratch = Scratch()
-    // Beside a clean aperture, which goes into the description as well.
+    // With a clean aperture, which goes into the description as well.
     var boxes = [UInt8](MovieBytes.cleanAperture(140, 100))
     boxes.append(contentsOf: Self.all)
     let (asset, track) = try await track(movie(boxes, scratch))

@@ -185,7 +185,7 @@ import Testing
           #expect(abs(Double(found[part]) - Double(source[part]) * opacity) <= 2, "\(index) \(x),\(y)")
         }
       }
-      // Beside the layer, in what is cut off of it, and below: black.
+      // Outside the layer, in what is cut off of it, and below: black.
       for (x, y) in [(0, 0), (45, 100), (251, 100), (100, 280)] {
         #expect(try Self.pixel(made[index], x, y) == [0, 0, 0, 255])
       }

@@ -106,7 +106,7 @@ import Testing
 
   // MARK: - Files
 
-  /// Writes a picture every half second, and captions beside them.
+  /// Writes a picture every half second, and captions with them.
   private func write(
     to url: URL, _ type: AVMediaType, _ append: (AVAssetWriterInputCaptionAdaptor) -> Bool
   ) async throws -> AVAssetWriter {

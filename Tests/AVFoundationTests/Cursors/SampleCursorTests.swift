@@ -47,7 +47,7 @@ import Testing
       isKey: sync.sampleIsFullSync.boolValue, isDisposable: sync.sampleIsDroppable.boolValue)
   }
 
-  /// H.264 with pictures that refer to later ones, key frames every 12, beside audio, in chunks of
+  /// H.264 with pictures that refer to later ones, key frames every 12, with audio, in chunks of
   /// a quarter of a second.
   private func movie(_ name: String = "cursors.mp4", seconds: Int = 4, _ more: [String] = []) throws -> String
   {

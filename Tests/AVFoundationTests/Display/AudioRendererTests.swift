@@ -154,7 +154,7 @@ import TestSupport
     }
   }
 
-  /// Every kind of linear PCM, beside its arithmetic.
+  /// Every kind of linear PCM, compared with its arithmetic.
   @Test func everyKindOfPCMIsHeard() async throws {
     let signed = kAudioFormatFlagIsSignedInteger
     let cases: [(Int, AudioFormatFlags, [UInt8], [Float])] = [

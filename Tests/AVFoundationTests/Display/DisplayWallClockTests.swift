@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Pictures and audio beside the time of day.
+/// Pictures and audio against the time of day.
 @Suite(.serialized, .enabled(if: runsWallClockTests)) struct DisplayWallClockTests {
   /// A quarter of the speed leaves time for nearly every picture.
   @Test func picturesComeAtTheirTimeOfTheClock() async throws {

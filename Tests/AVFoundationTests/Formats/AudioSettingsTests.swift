@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// The keys of audio settings beside the bit rate, by what they do to the file.
+/// The keys of audio settings other than the bit rate, by what they do to the file.
 @Suite struct AudioSettingsTests {
   private static var base: [String: Any] { [AVFormatIDKey: kAudioFormatMPEG4AAC] }
 

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// Writes the pictures of a movie, and metadata beside them.
+  /// Writes the pictures of a movie, and metadata with them.
   private func write(
     _ groups: [AVTimedMetadataGroup], to url: URL, _ type: AVFileType, hint: CMFormatDescription?,
     fragments: CMTime = .invalid

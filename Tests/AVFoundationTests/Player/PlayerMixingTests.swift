@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Video compositions and audio mixes of items that are played, beside what readers make of them.
+/// Video compositions and audio mixes of items that are played, compared with what readers make of
+/// them.
 @Suite(.serialized) struct PlayerMixingTests {
   private static let format = kCVPixelFormatType_420YpCbCr8Planar
   private static let attributes: [String: any Sendable] = [

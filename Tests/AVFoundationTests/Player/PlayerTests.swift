@@ -4,7 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Players: what is seen and heard when, beside ffmpeg's pictures and a recomputation of times.
+/// Players: what is seen and heard when, compared with ffmpeg's pictures and a recomputation of
+/// times.
 @Suite(.serialized) struct PlayerTests {
   static let frame = CMTime(value: 1001, timescale: 30000)
 

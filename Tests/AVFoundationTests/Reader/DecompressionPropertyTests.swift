@@ -54,7 +54,7 @@ import Testing
         kVTDecompressionProperty_OnlyTheseFrames_KeyFrames
     ])
     #expect(found.count == keys && keys > 1)
-    // The reader's own, as if they stood beside the key.
+    // The reader's own, as if they were next to the key.
     #expect(try pictures([kVTDecompressionPropertyKey_ThreadCount as String: 1]) == pictures(nil))
   }
 

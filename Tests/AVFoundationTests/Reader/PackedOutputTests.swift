@@ -3,7 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Readers' outputs in packed formats of 4:2:2, beside ffmpeg's raw pictures of the same samples.
+/// Readers' outputs in packed formats of 4:2:2, compared with ffmpeg's raw pictures of the same
+/// samples.
 @Suite struct PackedOutputTests {
   private func movie() throws -> String {
     try Fixture.make(

@@ -27,7 +27,7 @@ private func code(_ body: () throws -> Void) -> OSStatus {
   } catch { return OSStatus((error as NSError).code) }
 }
 
-/// Of this thread: machines are busy, and other tests run beside this one.
+/// Of this thread: machines are busy, and other tests run at the same time.
 private func processorSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -64,7 +64,7 @@ func splitAnnexB(_ stream: Data) -> [Data] {
   }
 }
 
-/// The folder of shared streams beside the package; nil where it is absent.
+/// The folder of shared streams next to the package; nil where it is absent.
 let conformanceFolder: URL? = {
   let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

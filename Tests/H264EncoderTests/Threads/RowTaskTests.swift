@@ -7,7 +7,7 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// What threads share beside the rows of pictures that are coded.
+/// The state that threads share in addition to the rows of pictures that are coded.
 @Suite struct RowTaskTests {
   /// Counts who did what, and takes its time.
   private final class Counting: RowTask, @unchecked Sendable {

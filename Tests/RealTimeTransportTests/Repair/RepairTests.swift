@@ -39,7 +39,7 @@ import Testing
     try pair.run(frames: 600, start: 1)
     let counts = pair.receiver.counts
     #expect(pair.shown.count >= 598)
-    // Losses and late packets come once; what was asked for without need comes beside.
+    // Losses and late packets come once; what was requested without need is sent in addition.
     let needless = Double(counts.requestedPackets - counts.lostPackets) / Double(counts.packets)
     #expect(needless < 0.02, "\(counts)")
   }

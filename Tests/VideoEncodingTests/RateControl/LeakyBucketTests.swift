@@ -4,9 +4,9 @@ import Testing
 
 @testable import VideoEncoding
 
-/// One bucket for decoders' buffers and for queues in front of a line, beside sums over all that
-/// came before (the reflection of a walk at a barrier): all numbers are whole multiples of 1/1024,
-/// which a `Double` holds exactly.
+/// One bucket for decoders' buffers and for queues in front of a line, compared with sums over all
+/// that came before (the reflection of a walk at a barrier): all numbers are whole multiples of
+/// 1/1024, which a `Double` holds exactly.
 @Suite struct LeakyBucketTests {
   private static let rate = 1_000 * 1_024
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VideoEncoding
 
-/// The encoder's own logarithm and power of two, beside those of the C library.
+/// The encoder's own logarithm and power of two, compared with those of the C library.
 @Suite struct LogarithmTests {
   @Test("The base-2 logarithm is that of the C library, but for its last bits")
   func theBase2LogarithmIsThatOfTheCLibrary() {

@@ -140,7 +140,7 @@ import Testing
     let reference = Self.texture(160, 96, x: 5.25, y: -3.5).withSource { filter.copy($0) }
     let field = filter.motion(of: picture, in: reference)
     // Away from the edges, where the samples do not leave the picture. Between samples the search
-    // may stop beside the best place.
+    // may stop next to the best position.
     var exact = 0
     for row in 1..<5 {
       for column in 1..<9 {

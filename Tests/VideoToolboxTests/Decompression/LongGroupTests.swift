@@ -110,7 +110,7 @@ import Testing
   }
 }
 
-/// What a driver keeps of frames beside their data.
+/// What a driver keeps of frames in addition to their data.
 @Suite struct KeptDescriptionTests {
   /// Notes the frames that it is given, and cannot be emptied without a loss.
   private final class Decoder: VideoDecoder {

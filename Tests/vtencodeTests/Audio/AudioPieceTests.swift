@@ -5,7 +5,7 @@ import Testing
 @testable import RealTimeTransport
 @testable import vtencode
 
-/// How pieces of audio are joined, and placed beside the pictures.
+/// How pieces of audio are joined, and placed with the pictures.
 @Suite struct AudioPieceTests {
   /// Frames of one channel, each with the value of its place.
   private static func ramp(_ range: Range<Int>) -> Data {

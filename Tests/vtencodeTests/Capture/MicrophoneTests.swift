@@ -60,7 +60,7 @@ import TestSupport
   }
 
   @Test(
-    "What a microphone records is beside the pictures, in every kind of output",
+    "What a microphone records is with the pictures, in every kind of output",
     arguments: [
       ["transcoding", "--out", "out.mp4"], ["streaming", "--out", "out.mkv"],
       ["transcoding", "--out", "out.m3u8"], ["streaming", "--unpaced", "--out", "out.mov"],
@@ -137,7 +137,7 @@ import TestSupport
     #expect(pictures > 0.5 && abs(Double(heard.count) / 48_000 - pictures) < 0.07, "\(pictures)")
   }
 
-  @Test("A microphone is sent beside pictures, received, and written")
+  @Test("A microphone is sent with pictures, received, and written")
   func sending() throws {
     let folder = try Self.device()
     let port = try freeDatagramPort()

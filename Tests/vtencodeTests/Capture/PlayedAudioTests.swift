@@ -6,10 +6,10 @@ import TestSupport
 
 @testable import vtencode
 
-/// Received audio beside a window, and on a page with WebCodecs.
+/// Received audio next to a window, and on a page with WebCodecs.
 @Suite(.serialized) struct PlayedAudioTests {
   #if Display
-    @Test("Received audio is played beside the window")
+    @Test("Received audio is played next to the window")
     func playing() throws {
       let folder = try Folder()
       let port = try freeDatagramPort()

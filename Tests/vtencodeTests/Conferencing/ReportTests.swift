@@ -2,8 +2,8 @@
 import Foundation
 import Testing
 
-/// The page of charts that `conferencing --report` writes, beside what other programs make of the
-/// movie.
+/// The page of charts that `conferencing --report` writes, compared with what other programs make
+/// of the movie.
 @Suite struct ReportTests {
   @Test("Waits and quality are those that follow from the movie")
   func theReportsWaitsAndQualityAreThoseOfTheMovie() throws {

@@ -112,7 +112,7 @@ import Testing
       "--out",
       "a.m3u8", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    // ffmpeg 5 finds segments beside a manifest only from its folder.
+    // ffmpeg 5 finds segments next to a manifest only from its folder.
     let read = try CommandLine.run(
       "ffprobe",
       [

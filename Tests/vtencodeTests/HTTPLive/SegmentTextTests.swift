@@ -4,7 +4,7 @@ import Testing
 
 @testable import vtencode
 
-/// Text tracks as WebVTT segments beside the pictures' segments.
+/// Text tracks as WebVTT segments with the pictures' segments.
 @Suite struct SegmentTextTests {
   private static let words = """
     1

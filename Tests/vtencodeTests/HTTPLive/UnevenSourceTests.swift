@@ -57,7 +57,7 @@ import Testing
     #expect(folder.contents.contains("x.mpd") && !folder.contents.contains("x-sound.m3u8"))
   }
 
-  @Test("Encoded audio that begins before the picture has no negative time, and stays beside it")
+  @Test("Encoded audio that begins before the picture has no negative time, and stays in sync with it")
   func audioThatComesEarlierHasNoNegativeTime() throws {
     let folder = try Folder()
     try Self.make(

@@ -22,7 +22,7 @@ import Testing
     #expect(try count >= 90 && probe.frameCount() == count)
     #expect(streams.contains { $0.codec_type == "audio" && $0.codec_name == "aac" })
     try expectNoErrors(probe)
-    // The summary: frames, rate beside what was asked, speed.
+    // The summary: frames, rate compared with what was asked, speed.
     #expect(run.text.contains("\(count) frames"))
     #expect(run.text.contains("constant quality 0.47"))
     #expect(run.text.contains(/\d+\.\d fps/))

@@ -170,7 +170,7 @@ import Testing
     #expect(try recorded.frameCount() == sent.frameCount())
   }
 
-  @Test("--psnr decodes the recording beside a server")
+  @Test("--psnr decodes the recording that is made in addition to a server")
   func theQualityOfTheRecordingIsMeasured() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)

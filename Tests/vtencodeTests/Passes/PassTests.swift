@@ -158,7 +158,7 @@ func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
     #expect(folder.contents == ["in.mp4", "out.mp4"])
   }
 
-  /// Frames of a pass wait beside the output. Where the disk has room for one of them alone, a run
+  /// Frames of a pass wait next to the output. Where the disk has room for one of them alone, a run
   /// that makes passes of its own accord succeeds as one with a single pass does, says so, and
   /// leaves nothing else. Where this machine lets us mount a small disk.
   @Test func passesOfTheirOwnAccordNeedNoMoreRoom() throws {

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What a run writes beside its movie, and what has the names already.
+/// The files that a run writes in addition to its movie, and what has the names already.
 @Suite struct AuxiliaryFileTests {
   private static let call = ["call", CommandLine.sample, "--frames", "5"]
 
@@ -71,7 +71,7 @@ import Testing
     #expect(stat("/dev/null", &properties) == 0 && properties.st_mode & S_IFMT == S_IFCHR)
   }
 
-  /// A movie has to be gone back in; a plan has its segments beside it.
+  /// A movie has to be gone back in; a plan has its segments next to it.
   @Test(arguments: [
     ["transcoding", "in.mp4", "--out", "pipe.mp4", "--overwrite"],
     ["split", "in.mp4", "--plan", "link.json"],

@@ -5,7 +5,8 @@ import Testing
 
 @testable import vtencode
 
-/// Changes of the picture and of the audio on the way to the encoder, beside ffmpeg's own filters.
+/// Changes of the picture and of the audio on the way to the encoder, compared with ffmpeg's own
+/// filters.
 @Suite struct ChangeTests {
   /// A movie of a second with a test picture and a tone.
   private func makeMovie(_ name: String = "in.mp4", size: String = "192x128", in folder: Folder) throws {
@@ -232,7 +233,7 @@ import Testing
     let quality = try psnr("subtitles=words.srt", in: folder)
     #expect(quality > 28, "\(quality)")
     #expect(try psnr("null", in: folder) < quality - 3)
-    // The text is in the picture and not beside it.
+    // The text is in the picture and not in a track.
     #expect(try Probe(folder.path("out.mp4")).streams().allSatisfy { $0.codec_type != "subtitle" })
   }
 

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Movies whose parts need very different rates, beside two passes of libx264's at the same size:
-/// no second may be much worse, and the rate is kept.
+/// Movies whose parts need very different rates, compared with two passes of libx264's at the same
+/// size: no second may be much worse, and the rate is kept.
 ///
 /// One pass at an average rate knows nothing of what comes: a movie that begins black, or with a
 /// title, must not spend the rate on the first pictures that move.
@@ -177,10 +177,10 @@ import TestSupport
     try check(Course.all[0], ["--multi-pass", "1"], slack: 5, tolerance: 0.15)
   }
 
-  /// One frame in and one out, or 20 frames of look-ahead, beside libx264's fast preset for the
-  /// same purpose.
+  /// One frame in and one out, or 20 frames of look-ahead, compared with libx264's fast preset for
+  /// the same purpose.
   @Test(
-    "Live modes do not starve either, beside libx264 without a delay",
+    "Live modes do not starve either, compared with libx264 without a delay",
     arguments: ["streaming", "conferencing"],
     [Course.all[0], Course.all[1], Course.all[2]].cases([1]))
   func liveModesDoNotStarveEither(_ mode: String, _ course: Course) throws {

@@ -29,7 +29,7 @@ import Testing
 
   // MARK: Rates
 
-  /// Encoders expect 0.001 to 1000 pictures a second; what a movie has beside that is for its times
+  /// Encoders expect 0.001 to 1000 pictures a second; what a movie has in addition is for its times
   /// to say.
   @Test(
     "A picture an hour, and 60 within two milliseconds, are encoded at their times, and sent",

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `vtencode streaming` beside the time of day.
+/// `vtencode streaming` against the time of day.
 @Suite(.serialized, .enabled(if: runsWallClockTests)) struct StreamingWallClockTests {
   @Test func streamingKeepsTheSourcesPace() throws {
     let folder = try Folder()

@@ -21,7 +21,7 @@ enum CommandLine {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
   static let sample = root.appendingPathComponent("Assets/video.m4v").path
-  /// Built beside the tests.
+  /// Built next to the tests.
   static let vtencode: String = {
     let besideTests = URL(fileURLWithPath: Swift.CommandLine.arguments[0]).deletingLastPathComponent()
     return besideTests.appendingPathComponent("vtencode").path
@@ -76,7 +76,7 @@ enum CommandLine {
     )
     let path = found.text.trimmingCharacters(in: .newlines)
     return try #require(
-      path.isEmpty ? nil : path, "a C compiler is missing: neither clang beside swift, nor clang, cc or gcc")
+      path.isEmpty ? nil : path, "a C compiler is missing: neither clang next to swift, nor clang, cc or gcc")
   }
 
   /// For a shell: what a program says on standard error goes into a file, line by line, through the

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program that runs beside a test, and is ended with it.
+/// A program that runs in parallel with a test, and is ended with it.
 final class PeerProgram: @unchecked Sendable {
   // Sendable: `Process` is used by one test's thread; the semaphore tells of its end.
   private let process = Process()

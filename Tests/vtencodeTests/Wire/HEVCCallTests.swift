@@ -5,7 +5,7 @@ import RealTimeTransport
 import Testing
 import TestSupport
 
-/// Calls with `--codec hevc`, beside FFmpeg's decoder, RTP sender and RTP receiver.
+/// Calls with `--codec hevc`, compared with FFmpeg's decoder, RTP sender and RTP receiver.
 @Suite(.serialized) struct HEVCCallTests {
   /// What `vtencode call --record` writes, as far as it is needed here.
   private struct Record: Decodable {

@@ -294,7 +294,7 @@ OVT_EXPORT const CFStringRef kCMFormatDescriptionYCbCrMatrix_ITU_R_601_4;
 OVT_EXPORT const CFStringRef kCMFormatDescriptionYCbCrMatrix_SMPTE_240M_1995;
 /// ITU-R BT.2020, not constant luminance.
 OVT_EXPORT const CFStringRef kCMFormatDescriptionYCbCrMatrix_ITU_R_2020;
-/// Beside the left luma samples, between the rows.
+/// Next to the left luma samples, between the rows.
 OVT_EXPORT const CFStringRef kCMFormatDescriptionChromaLocation_Left;
 /// In the centre of the luma samples.
 OVT_EXPORT const CFStringRef kCMFormatDescriptionChromaLocation_Center;

@@ -72,7 +72,7 @@ enum {
   kCMStereoViewInterpretation_Default = 0,
   /// The right eye comes first.
   kCMStereoViewInterpretation_StereoOrderReversed = 1 << 0,
-  /// There are views beside those of the two eyes.
+  /// There are views in addition to those of the two eyes.
   kCMStereoViewInterpretation_AdditionalViews = 1 << 1
 };
 

@@ -70,8 +70,9 @@ OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_WritesBufferTiming;
 /// Whether the stream may have more than one picture parameter set, which saves bits where scenes
 /// fade into each other. Movies hold all those that
 /// `CMVideoFormatDescriptionGetH264ParameterSetAtIndex` counts; a program that sends only one
-/// beside the sequence parameter set makes a stream that cannot be decoded. `AVAssetWriter` sets
-/// this. This package's own encoder only, outside the low-latency mode. Boolean, false by default.
+/// in addition to the sequence parameter set makes a stream that cannot be decoded. `AVAssetWriter`
+/// sets this. This package's own encoder only, outside the low-latency mode. Boolean, false by
+/// default.
 OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets;
 /// Whether the encoder looks ahead by default. A live source whose frames may be delayed by a
 /// second or two should set `kVTCompressionPropertyKey_SuggestedLookAheadFrameCount` for such an

@@ -12,7 +12,7 @@ import VideoToolbox
   }
 
   /// Values at the ends of what is taken, from the beginning and in mid-stream.
-  @Test("Values in one dictionary are judged beside each other, not beside those that they replace")
+  @Test("Values in one dictionary are checked against each other, not against those that they replace")
   func dictionariesAreSetAsAWhole() throws {
     var made: VTCompressionSession?
     #expect(

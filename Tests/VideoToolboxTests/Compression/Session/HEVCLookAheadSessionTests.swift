@@ -115,7 +115,7 @@ import VideoToolbox
       let probe = try StreamProbe(stream, hevc: true)
       #expect(probe.errors.isEmpty, "\(probe.errors)")
       let bits = stream.count * 8
-      // Beside the rate there is what the buffer of half a second held at first.
+      // In addition to the rate there is what the buffer of half a second held at first.
       #expect(abs(Double(bits) / 4 / Double(rate) - 1) < 0.15)
     }
 

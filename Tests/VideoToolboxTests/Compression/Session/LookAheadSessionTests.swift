@@ -105,7 +105,7 @@ import VideoToolbox
     ])
     let samples = try encode(session, Self.clip, count: 150)
     let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
-    // Beside the rate there is what the buffer of half a second held at first.
+    // In addition to the rate there is what the buffer of half a second held at first.
     #expect(abs(measure.bitRate / rate - 1) < 0.09)
     #expect(measure.windows(of: 1).allSatisfy { abs(Double($0) * 8 / rate - 1) < 0.5 })
     let probe = try StreamProbe(annexB(samples))
