@@ -44,7 +44,7 @@ package struct MediaFileError: Error, Sendable, CustomStringConvertible {
 
   package var description: String { detail }
 
-  /// The positive errno behind `code`, if it is one.
+  /// The positive errno in `code`, if it is one.
   package var posixCode: Int32? { code < 0 && code > -4096 ? -code : nil }
 }
 

@@ -46,8 +46,8 @@ package final class SRTPProtection: PacketProtection {
   /// Creates the protection of one end of a session. libsrtp copies the keys, and overwrites its
   /// copies when its sessions are deallocated.
   /// - Parameters:
-  ///   - outbound: The key for sent packets, and behind it its salt.
-  ///   - inbound: The key for received packets, and behind it its salt.
+  ///   - outbound: The key for sent packets, and after it its salt.
+  ///   - inbound: The key for received packets, and after it its salt.
   ///   - profile: The cipher, which gives the sizes of both.
   ///   - repeats: Whether a packet that was sent may be protected again. It must not have changed:
   ///     the same part of the key stream would hide two different packets.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct BufferTests {
-  @Test("Channels on their own lie one behind the other, and the lists say what is used and what there is")
+  @Test("Channels on their own lie one after the other, and the lists say what is used and what there is")
   func planar() throws {
     let format = try #require(AVAudioFormat(standardFormatWithSampleRate: 48_000, channels: 2))
     let buffer = try #require(AVAudioPCMBuffer(pcmFormat: format, frameCapacity: 100))

@@ -40,7 +40,7 @@ import Testing
     return file
   }
 
-  @Test("AAC of a converter is decoded by ffmpeg to the same audio, behind its priming frames")
+  @Test("AAC of a converter is decoded by ffmpeg to the same audio, after its priming frames")
   func aac() throws {
     let input = try wave(48_000, 48_000)
     let converter = try #require(

@@ -193,7 +193,7 @@ import TestSupport
   }
 
   /// Audio at the end of what a number counts: the mix neither overflows nor waits for what comes
-  /// behind it.
+  /// after it.
   @Test func aMixAtTheEndOfTimeDoesNotTrap() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)

@@ -44,7 +44,7 @@ import Testing
     for n in Self.lengths + [4096, 4097, 9000] {
       for content in Content.allCases {
         for step in 1...2 {
-          // No sample behind the last one is there.
+          // No sample after the last one is there.
           let count = max(n - 1, 0) * step + min(n, 1)
           let a = Memory<UInt8>(count, content, &random)
           let b = Memory<UInt8>(count, .random, &random)
@@ -68,7 +68,7 @@ import Testing
     for n in Self.lengths {
       for content in Content.allCases {
         for step in 1...3 {
-          // No sample behind the last one is there.
+          // No sample after the last one is there.
           let p = Memory<UInt8>(max(n - 1, 0) * step + min(n, 1), content, &random)
           let samples = (0..<n).map { UInt32(p[$0 * step]) }
           var (sum, squares): (UInt32, UInt32) = (1, 2)

@@ -390,7 +390,7 @@ import VideoBitstream
       chain.append(next)
     }
     #expect(chain.count == 1000)
-    // Another chain behind it, or one more before it, is too much as well.
+    // Another chain after it, or one more before it, is too much as well.
     let other = try CMTimebase(sourceClock: .hostTimeClock)
     let behind = try CMTimebase(sourceTimebase: other)
     #expect(CMTimebaseSetSourceTimebase(behind, chain[999]) == kCMTimebaseError_InvalidParameter)

@@ -8,7 +8,7 @@ import VideoBitstream
 /// Streams that no encoder makes: pictures in a strange order, and parameter sets that are
 /// activated late.
 @Suite struct LateOrderTests {
-  /// A NAL unit, behind a start code.
+  /// A NAL unit, after a start code.
   private func unit(_ header: [UInt8], _ write: (inout BitWriter) -> Void) -> Data {
     let payload = BitWriter.bytes {
       write(&$0)
@@ -58,7 +58,7 @@ import VideoBitstream
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// One picture with a late order holds back those behind it, but not for ever, and none is looked
+  /// One picture with a late order holds back those after it, but not for ever, and none is looked
   /// for again and again.
   @Test func aPictureOfLateOrder() throws {
     let (sps, pps) = (try sequence(0, width: 176, height: 144), pictureSet(0))
@@ -103,7 +103,7 @@ import VideoBitstream
       items += rest.map(\.item)
       places += rest.map(\.outputIndex)
       #expect(items == Array(0..<5000) && places.sorted() == items)
-      // The late one goes behind those that waited with it.
+      // The late one goes after those that waited with it.
       #expect(places[0] == maximum && Array(places[1...maximum]) == Array(0..<maximum))
     }
   }
@@ -149,7 +149,7 @@ import VideoBitstream
 
   // MARK: - Many large parameter sets
 
-  /// A set with bytes behind it that say nothing.
+  /// A set with bytes after it that say nothing.
   private func largeSet(_ id: Int, filler: Data) -> Data {
     var set = pictureSet(0)
     set.id = id

@@ -37,7 +37,7 @@ import Testing
     var bytes: [UInt8]
   }
 
-  /// A file of TIFF with one directory, and one of Exif behind it.
+  /// A file of TIFF with one directory, and one of Exif after it.
   private struct Writer {
     let isBig: Bool
     func word(_ value: Int) -> [UInt8] {
@@ -133,7 +133,7 @@ import Testing
       crc ^= UInt32(byte)
       for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
     }
-    // Behind the header, which has 13 bytes.
+    // After the header, which has 13 bytes.
     let chunk = long(UInt32(exif.count)) + body + long(~crc)
     return file.prefix(33) + Data(chunk) + file.dropFirst(33)
   }

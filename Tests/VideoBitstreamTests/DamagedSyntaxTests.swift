@@ -84,7 +84,7 @@ import VideoBitstream
         }
         let unit = EmulationPrevention.adding(header: header.nal.bytes, payload: payload)
         let read = try? HEVCSliceHeader(nalUnit: unit, sequences: [0: sps], pictures: [0: pps])
-        // What stands behind the order is read as far as it goes.
+        // What stands after the order is read as far as it goes.
         #expect((read?.entryPoints == header.entryPoints) == isValid)
       }
     }

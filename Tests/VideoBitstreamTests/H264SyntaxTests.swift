@@ -2,7 +2,7 @@
 import Testing
 import VideoBitstream
 
-/// A slice's NAL unit: the header and a few bytes of data behind it.
+/// A slice's NAL unit: the header and a few bytes of data after it.
 func nalUnit(
   _ header: H264SliceHeader, _ sps: H264SequenceParameterSet, _ pps: H264PictureParameterSet
 ) -> [UInt8] {

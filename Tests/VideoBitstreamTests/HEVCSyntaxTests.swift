@@ -2,7 +2,7 @@
 import Testing
 import VideoBitstream
 
-/// A slice's NAL unit: the header and a few bytes of data behind it.
+/// A slice's NAL unit: the header and a few bytes of data after it.
 private func nalUnit(
   _ header: HEVCSliceHeader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
 ) -> [UInt8] {

@@ -388,7 +388,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     #expect(seen.withLock { $0 } == [noErr, noErr, noErr, noErr, noErr])
   }
 
-  @Test("What a callback has decoded at once comes behind the frames that wait already")
+  @Test("What a callback has decoded at once comes after the frames that wait already")
   func whatACallbackDecodesAtOnceComesBehindWaitingFrames() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel, count: 4)
     typealias Seen = (index: Int, status: OSStatus, picture: [UInt8])

@@ -242,7 +242,7 @@ private final class BoundaryTracker: @unchecked Sendable {
   /// Whether there is a boundary to come.
   var isDue: Bool { due != Self.never }
 
-  /// Continues with the boundary behind the one that is due.
+  /// Continues with the boundary after the one that is due.
   /// - Parameter now: The time of the timebase. A timer can fire slightly early, but its time
   ///   counts as reached.
   func pass(_ now: CMTime) {

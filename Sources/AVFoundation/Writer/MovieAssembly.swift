@@ -264,7 +264,7 @@ final class MovieAssembly: @unchecked Sendable {
       return isReady == true ? track : nil
     }
     // Other tracks wait until the chunk is complete, as long as its track does not lag too far
-    // behind.
+    // after.
     if let (track, end) = chunk, !(track.isFinished && track.queue.isEmpty),
       track.queue.first.map({ $0.decode < end }) ?? true
     {

@@ -145,7 +145,7 @@ uint64_t ovt_squared_errors_8(const uint8_t *a, const uint8_t *b, int n, int ste
 uint64_t ovt_squared_errors_16(const uint16_t *a, const uint16_t *b, int n, int step);
 // The motion-compensated temporal filter.
 // A block moved by a fraction of a sample: separable filters of eight taps whose sum is 64 and
-// whose absolute sum is at most 112, for the samples from 3 before to 4 behind. Width and height
+// whose absolute sum is at most 112, for the samples from 3 before to 4 after. Width and height
 // are at most 16.
 void ovt_interpolate_8(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict src, ptrdiff_t srcStride,
                        int width, int height, const int8_t xTaps[8], const int8_t yTaps[8]);

@@ -121,7 +121,7 @@ package struct DecoderConfiguration: Sendable, Equatable {
 }
 
 extension ByteReader<Data> {
-  /// Reads a NAL unit behind its length of 16 bits.
+  /// Reads a NAL unit after its length of 16 bits.
   fileprivate mutating func unit() throws(SyntaxError) -> Data { Data(try bytes(Int(uint16()))) }
 }
 

@@ -90,7 +90,7 @@ enum PackedSamples: Sendable {
     }
   }
 
-  /// Visits the samples of packed 4:2:2 with 16 bits, except for a luma sample behind the last
+  /// Visits the samples of packed 4:2:2 with 16 bits, except for a luma sample after the last
   /// pixel.
   private func groups(
     _ packed: UnsafeMutableRawPointer, _ row: SampleRow,

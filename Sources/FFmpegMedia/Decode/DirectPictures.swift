@@ -51,7 +51,7 @@ final class DirectPictures: Sendable {
     return reference
   }
 
-  /// The picture behind a frame's first buffer; nil if the buffer was not made by
+  /// The picture that owns a frame's first buffer; nil if the buffer was not made by
   /// `reference(_:size:)`.
   func picture(of reference: UnsafePointer<AVBufferRef>) -> DirectPicture? {
     let key = UInt(bitPattern: reference.pointee.buffer)

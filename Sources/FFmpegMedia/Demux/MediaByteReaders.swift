@@ -41,7 +41,7 @@ final class LocalFileReader: MediaByteReader {
     // worth their claimed length.
     for _ in 0..<(1 << 16) {
       let start = lseek(descriptor, position, data)
-      // ENXIO: there is no data behind `position`. Other errors: the file system does not support
+      // ENXIO: there is no data after `position`. Other errors: the file system does not support
       // this, and the length is believed.
       guard start >= 0 else { return errno == ENXIO ? stored : length }
       let end = lseek(descriptor, start, hole)

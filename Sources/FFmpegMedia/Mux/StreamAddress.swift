@@ -41,7 +41,7 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Makes the address of an output.
-  /// - Returns: nil if the scheme is none of `schemes`, there is no host, there is an @ behind the
+  /// - Returns: nil if the scheme is none of `schemes`, there is no host, there is an @ after the
   ///   host that is not percent-encoded (%40), or the text is longer than 4096 bytes or holds
   ///   control characters or spaces.
   package init?(_ text: String) { self.init(text, schemes: Self.schemes) }

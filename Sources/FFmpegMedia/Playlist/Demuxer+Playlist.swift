@@ -115,7 +115,7 @@ extension Demuxer {
   var isFragmentedPlaylist: Bool { references != nil && !streams.contains(where: \.isAnnexB) }
 
   /// Throws if the playlist refers to what it may not, or, of one that has an end, to what is not
-  /// there: libavformat would go on behind it.
+  /// there: libavformat would go on after it.
   func checkReferences() throws {
     guard let references else { return }
     if let refusal = references.refusal { throw refusal }

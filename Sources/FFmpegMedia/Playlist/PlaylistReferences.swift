@@ -120,7 +120,7 @@ final class PlaylistReferences {
   /// The address of a reference (RFC 3986, 5.2).
   private static func absolute(_ reference: String, base: String) -> String {
     let start = reference.prefix { !"/?#".contains($0) }
-    // A colon behind a slash is one of a path.
+    // A colon after a slash is one of a path.
     if start.contains(":") { return reference }
     guard let end = base.range(of: "://") else {
       // A path with its scheme, which has no slashes of its own.

@@ -24,7 +24,7 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
     self.memory = memory
   }
 
-  /// Calls `body` with all NAL units, each behind four bytes that are a start code or its length
+  /// Calls `body` with all NAL units, each after four bytes that are a start code or its length
   /// (`H264EncoderConfiguration.framing`).
   public func withBytes<R: ~Copyable>(_ body: (Span<UInt8>) throws -> R) rethrows -> R {
     try withBytes(0..<byteCount, body)

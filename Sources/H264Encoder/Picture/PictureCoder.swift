@@ -192,7 +192,7 @@ final class PictureCoder: RowSharing {
   ///   - plan: what was decided for it.
   ///   - source: the picture.
   ///   - picture: gets the reconstruction.
-  ///   - output: gets the slices, behind what it holds already.
+  ///   - output: gets the slices, after what it holds already.
   func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnitWriter
   ) {

@@ -41,7 +41,7 @@ struct PicturePlan {
   var parameterSet: H264PictureParameterSet?
   /// The first macroblock column that a gradual refresh codes as intra macroblocks in this picture.
   var refreshFrom = 0
-  /// The column behind the last of them; equal to `refreshFrom` where there is no refresh.
+  /// The column after the last of them; equal to `refreshFrom` where there is no refresh.
   var refreshTo = 0
   /// Whether a refresh is under way: columns before `refreshFrom` have been refreshed, and refer to
   /// refreshed samples only.

@@ -12,8 +12,8 @@ struct PicturePlanes {
   let b: UnsafeMutablePointer<UInt8>
   let h: UnsafeMutablePointer<UInt8>
   let j: UnsafeMutablePointer<UInt8>
-  /// Cb and Cr, interleaved as in NV12. At 4:4:4, Cb alone: the four planes of Cb, and behind them
-  /// those of Cr, lie behind those of luma in the same distances
+  /// Cb and Cr, interleaved as in NV12. At 4:4:4, Cb alone: the four planes of Cb, and after them
+  /// those of Cr, lie after those of luma in the same distances
   /// (`PictureGeometry.componentOffset`).
   let chroma: UnsafeMutablePointer<UInt8>
   /// The number of the reference picture that the planes hold, counted from 1; 0: none, or only

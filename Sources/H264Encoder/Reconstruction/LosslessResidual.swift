@@ -9,7 +9,7 @@ import CH264Kernels
 /// at the left, which is known exactly: those predictions are made of the source.
 extension MacroblockCoder {
   /// Replaces a block's vertical or horizontal prediction by the neighbouring samples of each
-  /// sample, behind the first row or column, which has been predicted.
+  /// sample, after the first row or column, which has been predicted.
   ///
   /// - Parameters:
   ///   - mode: 0 for vertical, 1 for horizontal.

@@ -7,7 +7,7 @@
 ///
 /// It differs from the draft in what calls need. The congestion signal is the queue itself, as in
 /// SCReAM (RFC 8298): the one-way delay minus its lowest value, and of that the minimum over the
-/// last frames, because the packets of one frame queue behind each other. A standing queue is
+/// last frames, because the packets of one frame queue after each other. A standing queue is
 /// drained before the rate rises again. Far from the rate at which the queue last grew, the rate
 /// grows by four fifths per second and not by a twelfth. Losses of less than an eighth do not limit
 /// the rate, because they are repaired.

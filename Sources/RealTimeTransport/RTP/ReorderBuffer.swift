@@ -47,7 +47,7 @@ public struct ReorderBuffer: Sendable {
   }
 
   /// Makes packets wait until a time, but at most twice as long as usual. This is for gaps that
-  /// were found only now, after some of the packets behind them had arrived.
+  /// were found only now, after some of the packets after them had arrived.
   /// - Parameter time: The time to wait for.
   public mutating func hold(until time: Double) { held = time }
 

@@ -32,11 +32,11 @@ protocol PayloadFormat: SendableMetatype {
 
   /// Makes the header of a fragmentation unit, without the start and end bits.
   /// - Parameter unit: The NAL unit, which is not shorter than its header.
-  /// - Returns: The payload's header and, behind it, the byte with the unit's type.
+  /// - Returns: The payload's header and, after it, the byte with the unit's type.
   static func fragmentHeader(of unit: [UInt8]) -> [UInt8]
 
   /// Restores the header of a fragmented NAL unit; nil if it is none that may be fragmented.
-  /// - Parameter header: The payload's header and, behind it, the byte with the unit's type.
+  /// - Parameter header: The payload's header and, after it, the byte with the unit's type.
   static func unitHeader(fromFragment header: ArraySlice<UInt8>) -> [UInt8]?
 
   /// Reads what a payload is from its header.

@@ -18,7 +18,7 @@
 enum ovt_srtp_profile { OVT_SRTP_AES256_GCM, OVT_SRTP_AES128_GCM, OVT_SRTP_AES128_CM_SHA1_80 };
 
 /// A session for whatever sources come.
-/// @param key the key, and behind it the salt: 32 and 12 bytes, 16 and 12, or 16 and 14.
+/// @param key the key, and after it the salt: 32 and 12 bytes, 16 and 12, or 16 and 14.
 /// @param repeats whether a packet that was protected may be protected again, unchanged.
 static inline int ovt_srtp_create(
     srtp_t *session, int inbound, unsigned char *key, enum ovt_srtp_profile profile, int repeats) {

@@ -85,7 +85,7 @@ package struct NALUnitWriter {
     return append((bytes.0, bytes.1, 0, 0), 2, payload: payload, count: payloadCount, framing: framing)
   }
 
-  /// Writes a NAL unit behind the first `headerCount` bytes of a header.
+  /// Writes a NAL unit after the first `headerCount` bytes of a header.
   private mutating func append(
     _ header: (UInt8, UInt8, UInt8, UInt8), _ headerCount: Int, payload: UnsafePointer<UInt8>,
     count payloadCount: Int, framing: NALUnitFraming

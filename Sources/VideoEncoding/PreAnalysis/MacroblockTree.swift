@@ -28,9 +28,9 @@ struct MacroblockTree {
   /// - Parameters:
   ///   - pictures: the pictures of the look-ahead in output order.
   ///   - count: the number of pictures whose offsets are filled in; they form a run of B pictures
-  ///     and the reference picture behind them.
+  ///     and the reference picture after them.
   ///   - planned: the number of pictures in planned runs (`QueuedPicture.plannedRun`). Each picture
-  ///     behind them is taken to refer to the one before it.
+  ///     after them is taken to refer to the one before it.
   ///   - middle: gives, for a run of a number of pictures, the index of the B picture that others
   ///     refer to; nil if there is none.
   func run(_ pictures: [QueuedPicture], finish count: Int, planned: Int, middle: (Int) -> Int?) {

@@ -10,7 +10,7 @@ struct FilterPlane {
   /// The size that blocks cover: the picture's, rounded up.
   let width: Int
   let height: Int
-  /// The samples before the first and behind the last of `width`, and the rows above and below.
+  /// The samples before the first and after the last of `width`, and the rows above and below.
   let margin: Int
 
   /// Allocates a plane.

@@ -5,7 +5,7 @@ extension STUNMessage {
   /// Reads a message.
   ///
   /// Nothing in it is authentic before ``isAuthentic(password:)`` says so. A fingerprint that is
-  /// there must be right (RFC 8489, 14.7). Attributes behind MESSAGE-INTEGRITY are left out, but
+  /// there must be right (RFC 8489, 14.7). Attributes after MESSAGE-INTEGRITY are left out, but
   /// for the fingerprint (14.5), and so are those of which there is one already (14).
   /// - Parameter bytes: The datagram.
   /// - Returns: Nil if it is not a Binding message, or is damaged.

@@ -56,7 +56,7 @@ struct Fraction: ExpressibleByArgument, Sendable, Equatable {
 /// A bandwidth, such as `1500k`, or its changes over time, such as `0s:1500k,4s:500k,8s:1500k`.
 struct Bandwidth: ExpressibleByArgument, Sendable, Equatable {
   var schedule: BandwidthSchedule
-  /// The text behind an argument that is not a bandwidth.
+  /// The advice for an argument that is not a bandwidth.
   static let advice =
     "it takes a rate from 1k to 1000M, or changes with their times, such as 0s:1500k,4s:500k,8s:1500k"
 

@@ -67,7 +67,7 @@ struct Rendition: Sendable, Equatable {
 
 /// The value of `--rendition`: sizes with bit rates, such as `1280x720:2500k,640x360:800k`.
 struct RenditionList: Sendable, Equatable {
-  /// The text behind an argument that is not a list.
+  /// The advice for an argument that is not a list.
   static let advice = "it takes sizes with bit rates, such as 1280x720:2500k,640x360:800k"
   /// The largest number of renditions, each of which takes an encoder and its memory.
   static let maximum = 8

@@ -5,7 +5,7 @@ import Foundation
 /// A file's size in bytes, given as `25000000`, `700k`, `25M` or `1.5G`; the letters stand for
 /// powers of 1000, as in bit rates.
 struct ByteSize: ExpressibleByArgument, Sendable, Equatable {
-  /// The text behind an argument that is not a size.
+  /// The advice for an argument that is not a size.
   static let advice = "it takes bytes, such as 700k, 25M or 1.5G"
 
   var bytes: Int64

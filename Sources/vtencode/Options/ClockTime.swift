@@ -5,7 +5,7 @@ import CoreMedia
 /// A time in seconds, or as `m:ss` or `h:mm:ss`, with optional decimals, such as `90`, `1:30` or
 /// `1:02:03.5`.
 struct ClockTime: ExpressibleByArgument, Sendable, Equatable {
-  /// The text behind an argument that is not a time.
+  /// The advice for an argument that is not a time.
   static let advice = "it takes seconds, m:ss or h:mm:ss, such as 90, 1:30 or 0:01:30.5"
 
   let seconds: Double

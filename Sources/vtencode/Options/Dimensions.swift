@@ -22,7 +22,7 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
     self.init(width: width, height: height)
   }
 
-  /// The text behind an argument that is not a size.
+  /// The advice for an argument that is not a size.
   static let advice = "it takes width and height, such as 640 360 or 640x360"
 
   func validate() throws {

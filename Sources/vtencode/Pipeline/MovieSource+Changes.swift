@@ -22,7 +22,7 @@ extension MovieSource {
   }
 
   /// The part of the movie in a time range.
-  /// - Throws: a `Failure` if the range begins behind the movie's end, or a live source is to begin
+  /// - Throws: a `Failure` if the range begins after the movie's end, or a live source is to begin
   ///   later than now.
   func part(_ range: CMTimeRange) throws -> MovieSource {
     var source = self
@@ -30,7 +30,7 @@ extension MovieSource {
     // A still picture has no duration, and begins at zero all the same.
     if range.start > .zero, duration.isNumeric, range.start >= duration {
       throw Failure(
-        "--start \(TextFormat.fixed(range.start.seconds, 2)) lies behind the end of '\(name)', which is "
+        "--start \(TextFormat.fixed(range.start.seconds, 2)) lies after the end of '\(name)', which is "
           + "\(TextFormat.fixed(duration.seconds, 2)) s long", status: 64)
     }
     source.part = range

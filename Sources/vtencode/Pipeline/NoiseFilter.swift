@@ -12,7 +12,7 @@ final class NoiseFilter {
   private var configuration: VTTemporalNoiseFilterConfiguration?
   private var pixelFormat: OSType = 0
   private var pool = PicturePool()
-  /// The frames before the next one, and that one with those behind it, as they were read.
+  /// The frames before the next one, and that one with those after it, as they were read.
   private var previous: [Frame] = []
   private var waiting: [Frame] = []
   private var hasEnded = false

@@ -176,7 +176,7 @@ final class PlaySession: @unchecked Sendable {
     return "cannot play '\(file.name)' (\(reason))"
   }
 
-  /// Sets the item's end behind the last of the frames that the user asked for.
+  /// Sets the item's end after the last of the frames that the user asked for.
   /// - Returns: the presentation time of that frame; nil without a limit.
   private func limit() throws -> CMTime? {
     if let end = options.part.range?.end, end.isNumeric { item.forwardPlaybackEndTime = end }

@@ -27,7 +27,7 @@ struct DeviceFormat: Equatable, Sendable {
       name = name[..<at]
     }
     var size: (width: Int, height: Int)?
-    // The part behind the last colon is a size if it has that form; in `:0` it is the display's
+    // The part after the last colon is a size if it has that form; in `:0` it is the display's
     // number.
     if let colon = name.lastIndex(of: ":") {
       let last = name[name.index(after: colon)...]

@@ -73,7 +73,7 @@ struct SendSource: Sendable {
     return MovieCallAudio(movie, origin: origin)
   }
 
-  /// Whether a picture at a time in seconds since the first one lies behind the end.
+  /// Whether a picture at a time in seconds since the first one lies after the end.
   func hasEnded(at time: Double) -> Bool { duration.map { time >= $0 } ?? false }
 }
 

@@ -3,7 +3,7 @@
 /// Makes playlist delta updates (RFC 8216bis, 6.2.5.1): a media playlist in which old segments are
 /// replaced with their number, for a player that has them from an earlier version.
 enum PlaylistDelta {
-  /// The tags of media segments (4.4.4), which stand behind those of the whole playlist.
+  /// The tags of media segments (4.4.4), which stand after those of the whole playlist.
   private static let segmentTags = [
     "#EXTINF:", "#EXT-X-BYTERANGE:", "#EXT-X-KEY:", "#EXT-X-MAP:", "#EXT-X-PROGRAM-DATE-TIME:",
     "#EXT-X-BITRATE:", "#EXT-X-PART:",
@@ -49,7 +49,7 @@ enum PlaylistDelta {
       pending.append(line)
       if !line.hasPrefix("#") {
         segments.append(Segment(lines: pending, seconds: seconds))
-        // Parts count only behind the last segment.
+        // Parts count only after the last segment.
         (pending, seconds, distance) = ([], 0, 0)
       }
     }
@@ -67,7 +67,7 @@ enum PlaylistDelta {
     plainSegmentTags.contains(line) || segmentTags.contains(where: line.hasPrefix)
   }
 
-  /// What of the skipped segments counts for those behind them: the map and the keys, in their
+  /// What of the skipped segments counts for those after them: the map and the keys, in their
   /// order, and tags of the whole playlist that stand between segments, such as EXT-X-DATERANGE.
   private static func lasting(_ segments: some Sequence<Segment>) -> [Substring] {
     var lasting: [Substring] = []

@@ -105,7 +105,7 @@ struct PlaylistProgress: Equatable {
     if hasEnded || !canBlock { return true }
     guard let part = directives.part else { return next > directives.number }
     if next > directives.number {
-      // A part behind a segment's last one is the first of the next segment; old segments' parts
+      // A part after a segment's last one is the first of the next segment; old segments' parts
       // are no longer listed.
       let known = parts[directives.number] ?? 0
       return part < known || known == 0 || next > directives.number + 1 || (parts[next] ?? 0) > 0

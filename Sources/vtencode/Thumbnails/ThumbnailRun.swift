@@ -80,7 +80,7 @@ struct ThumbnailRun {
       for time in command.at
       where time.time > .zero && source.duration.isNumeric && time.time >= source.duration {
         throw Failure(
-          "--at \(TextFormat.fixed(time.seconds, 2)) lies behind the end of '\(source.name)', which is "
+          "--at \(TextFormat.fixed(time.seconds, 2)) lies after the end of '\(source.name)', which is "
             + "\(TextFormat.fixed(source.duration.seconds, 2)) s long", status: 64)
       }
       return command.at.map(\.time)

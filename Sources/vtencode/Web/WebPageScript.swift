@@ -97,7 +97,7 @@ extension WebPage {
       return '';
     }
 
-    // From profile_tier_level (7.3.3), behind the first byte of the parameter set, as ISO/IEC
+    // From profile_tier_level (7.3.3), after the first byte of the parameter set, as ISO/IEC
     // 14496-15, annex E, has it.
     function hevcOf(coded) {
       // Without the bytes that prevent start codes.

@@ -7,7 +7,7 @@ import NIOHTTP1
 /// network if the page is open to it.
 struct WebToken: ExpressibleByArgument, Equatable, Sendable {
   static let lengths = 16...128
-  /// The text behind an argument that is not a secret.
+  /// The advice for an argument that is not a secret.
   static let advice =
     "it takes \(lengths.lowerBound) to \(lengths.upperBound) letters (a to z, A to Z), digits, - and _; leave it out for a "
     + "random one"

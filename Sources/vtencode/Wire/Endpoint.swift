@@ -10,7 +10,7 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
   var host: String?
   var port: Int
 
-  /// The text behind an argument that is not an endpoint.
+  /// The advice for an argument that is not an endpoint.
   static let advice =
     "it takes a port from 1 to 65535, with a host before it if necessary: 5004, pc.local:5004, [::1]:5004 "
     + "(an address with colons in brackets)"

@@ -144,7 +144,7 @@ import TestSupport
   }
 
   @Test(
-    "A tap before the effects hears the track as it is, one behind them at its volume",
+    "A tap before the effects hears the track as it is, one after them at its volume",
     arguments: [kMTAudioProcessingTapCreationFlag_PreEffects, kMTAudioProcessingTapCreationFlag_PostEffects])
   func aTapBeforeTheEffectsHearsTheTrackAsItIs(_ flags: MTAudioProcessingTapCreationFlags) throws {
     let (path, samples) = try Self.audio()

@@ -85,7 +85,7 @@ import Testing
   @Test(arguments: cases) func questionsOfReorderingCostLittle(_ kind: Case) throws {
     let (asset, index, listed) = try index(kind)
     _ = index.last
-    // The latest before, and the earliest behind, each sample.
+    // The latest before, and the earliest after, each sample.
     var latest = [Int64.min]
     for sample in listed { latest.append(max(latest[latest.count - 1], sample.pts)) }
     var earliest = [Int64.max]

@@ -56,7 +56,7 @@ import TestSupport
     let observer = synchronizer.addBoundaryTimeObserver(
       forTimes: [1, 3, 5000].map { NSValue(time: time($0)) }, queue: queue
     ) { count.withLock { $0 += 1 } }
-    // Plays past a boundary and pauses behind it, while the queue does nothing.
+    // Plays past a boundary and pauses after it, while the queue does nothing.
     func play(from start: Int64, past end: Int64) async {
       queue.suspend()
       synchronizer.setRate(1, time: time(start))

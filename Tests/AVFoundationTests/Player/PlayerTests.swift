@@ -74,7 +74,7 @@ import TestSupport
       #expect(own.seconds == Double(index) * 1001 / 30000)
       #expect(md5(ReaderTests.packed(image)) == theirs[index])
     }
-    // Behind the end the last picture is seen, and the time is the end's.
+    // After the end the last picture is seen, and the time is the end's.
     #expect(
       await player.seek(to: CMTime(value: 60, timescale: 1), toleranceBefore: .zero, toleranceAfter: .zero))
     #expect(player.currentTime() == item.duration)

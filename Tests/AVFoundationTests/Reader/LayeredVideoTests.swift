@@ -22,7 +22,7 @@ import Testing
   ]
   private static let eyes = box("vexu", box("eyes", box("stri", [0, 0, 0, 0, 3])))
 
-  /// NAL units of a byte stream with the slices of a second layer behind those of the first.
+  /// NAL units of a byte stream with the slices of a second layer after those of the first.
   private static func doubled(_ stream: [UInt8]) -> [UInt8] {
     var starts: [Int] = []
     for at in 0..<max(stream.count - 3, 0) where stream[at...].starts(with: [0, 0, 1]) {
@@ -34,7 +34,7 @@ import Testing
       var unit = Array(stream[start..<end])
       while unit.last == 0 { unit.removeLast() }
       result += [0, 0, 0, 1] + unit
-      // The type is in six bits behind the first, the layer's number in the six bits after it.
+      // The type is in six bits after the first, the layer's number in the six bits after it.
       guard unit.count > 2, (unit[0] >> 1) & 0x3F < 32 else { continue }
       unit[1] |= 1 << 3
       // first_slice_segment_in_pic_flag is cleared: libavformat's parser begins an access unit with

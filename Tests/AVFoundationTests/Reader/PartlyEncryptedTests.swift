@@ -132,7 +132,7 @@ import Testing
       element([0x4D, 0xBB], element([0x53, 0xAB], id) + element([0x53, 0xAC], number)))
   }
 
-  /// The description of the tracks behind the pictures, named by a list, or by one that another
+  /// The description of the tracks after the pictures, named by a list, or by one that another
   /// list names.
   @Test(arguments: [(false, false), (true, false), (true, true)])
   func matroskaWhoseTracksStandBehindThePicturesIsLookedThrough(isEncrypted: Bool, isNested: Bool)
@@ -140,7 +140,7 @@ import Testing
   {
     let scratch = Scratch()
     let title = String(repeating: "x", count: 40)
-    let path = try Fixture.make("behind.mkv", Self.source + ["-metadata:s:v:0", "title=" + title])
+    let path = try Fixture.make("after.mkv", Self.source + ["-metadata:s:v:0", "title=" + title])
     var data = try Data(contentsOf: URL(fileURLWithPath: path))
     if isEncrypted {
       // The name of the track gives its place to an encryption without a key's name.

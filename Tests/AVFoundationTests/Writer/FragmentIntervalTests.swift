@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("Fragments of two writers make one movie behind the first one's header")
+  @Test("Fragments of two writers make one movie after the first one's header")
   func fragmentsOfTwoWritersCanBeCombined() async throws {
     let scratch = Scratch()
     for (index, start) in [0.0, 2.0].enumerated() {

@@ -17,7 +17,7 @@ import Testing
           bitPattern: file[(at + 4 * n)..<(at + 4 * n + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
       }
     }
-    // Behind version, flags, times, layer, volume and matrix.
+    // After version, flags, times, layer, volume and matrix.
     let header = try #require(file.range(of: Data("tkhd".utf8)))
     let size = numbers(header.upperBound + 76, 2).map { Double($0) / 65536 }
     return (

@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// A presentation that is to end ages behind its media ends with it; one that ends before is cut.
+  /// A presentation that is to end ages after its media ends with it; one that ends before is cut.
   @Test(arguments: [(Int64(1) << 58, 1200), (.max, 1200), (3, 1200), (1, 600), (0, 0), (-5, 0)])
   func tracksAreCutAtTheirEnds(end: Int64, duration: Int) throws {
     func box(_ type: String, _ content: [UInt8]) -> [UInt8] {

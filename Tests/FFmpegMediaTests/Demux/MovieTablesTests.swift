@@ -89,7 +89,7 @@ import TestSupport
     }
   }
 
-  /// Some bytes, and zeros behind them without end.
+  /// Some bytes, and zeros after them without end.
   private final class Claim: MediaByteReader {
     private let bytes: [UInt8]
     let length: Int64?

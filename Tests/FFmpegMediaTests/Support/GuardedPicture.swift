@@ -13,7 +13,7 @@ final class GuardedPicture {
   private let memory: [GuardedPlane]
 
   /// - Parameters:
-  ///   - padding: Bytes behind each row but the last.
+  ///   - padding: Bytes after each row but the last.
   ///   - seed: What the first sample is; the others follow from it. nil: all bytes are 0xA5.
   init(_ format: OSType, _ width: Int, _ height: Int, padding: Int, at side: Side, seed: UInt64? = nil) throws
   {

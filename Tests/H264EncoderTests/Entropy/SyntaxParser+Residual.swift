@@ -209,7 +209,7 @@ struct ArithmeticDecoder {
     offset = try reader.u(9)
   }
 
-  /// Where the bits behind the codeword begin when `terminate` gave 1: decoding does not read ahead
+  /// Where the bits after the codeword begin when `terminate` gave 1: decoding does not read ahead
   /// of it.
   func position(_ reader: BitReader) -> Int { reader.position }
 
@@ -265,7 +265,7 @@ struct ArithmeticDecoder {
     return value
   }
 
-  /// residual_block_cabac() behind coded_block_flag.
+  /// residual_block_cabac() after coded_block_flag.
   mutating func block(
     kind: Int, count: Int, significant: (Int) -> Int, last: (Int) -> Int, _ reader: inout BitReader
   ) throws -> [Int] {

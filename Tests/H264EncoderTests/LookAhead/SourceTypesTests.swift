@@ -62,7 +62,7 @@ import Testing
     let decoded = try first.decoded()
     let second = try Self.encode(bidirectional: 3, quality: 20) { decoded[$0] }
     try second.check(count: Self.count)
-    // The last pictures have too few behind them that would tell, and one in ten others matches too
+    // The last pictures have too few after them that would tell, and one in ten others matches too
     // little.
     let (a, b) = (Self.types(second).dropLast(4), Self.types(first).dropLast(4))
     #expect(zip(a, b).count { $0 != $1 } <= 4, "\(a) in place of \(b)")

@@ -44,7 +44,7 @@ final class GuardedMemory {
 }
 
 extension PlanarFrame {
-  /// The frame as a program may have it whose planes end with their last sample: no padding behind
+  /// The frame as a program may have it whose planes end with their last sample: no padding after
   /// the last row, forbidden pages around each plane.
   func withGuardedSource<R: ~Copyable>(
     planar: Bool, padding: Int, at side: GuardedMemory.Side, _ body: (SourcePicture) throws -> R

@@ -104,7 +104,7 @@ import Testing
           whole[Int(frame.timestamp) / 3000] = frame.units
         }
       }
-      // Without a descriptor a frame behind a gap is not trusted.
+      // Without a descriptor a frame after a gap is not trusted.
       if loss == 0 || described { #expect(whole.count == frames.count - lostOf.count) }
       for (index, units) in whole {
         #expect(!lostOf.contains(index) && units == frames[index])
@@ -124,7 +124,7 @@ import Testing
     // A unit of the base layer makes the packet one of the base layer.
     #expect(
       packetiser.payloads(of: [one, [0x44, 0x01]]) == [[0x60, 0x01, 0, 3] + one + [0, 2, 0x44, 0x01]])
-    // nal_unit_type 19; 42 bytes behind the header are two times 21.
+    // nal_unit_type 19; 42 bytes after the header are two times 21.
     let large: [UInt8] = [0x27, 0x0A] + (0..<42).map { UInt8($0) }
     let parts = packetiser.payloads(of: [large])
     #expect(parts.map(\.count) == [24, 24])

@@ -47,7 +47,7 @@ import Testing
     #expect(Array(bytes[2..<4]) == [UInt8(length >> 8), UInt8(length & 255)])
     let times: [UInt8] = (4..<8).map { one[$0] ^ two[$0] }
     #expect(Array(bytes[4..<8]) == times)
-    // Base 100; the first bit of fifteen with another mask behind it; the third of that one, and no
+    // Base 100; the first bit of fifteen with another mask after it; the third of that one, and no
     // more.
     #expect(Array(bytes[8..<16]) == [0, 100, 0xC0, 0, 0x10, 0, 0, 0])
     #expect(Parity(of: [one, packet(210, &generator)]) == nil && Parity(of: [two, one]) == nil)

@@ -16,7 +16,7 @@ import Testing
       delay.add(number, at: time)
     }
     #expect(delay.timeout == 0.01)
-    // Each tenth comes 30 ms after the one behind it.
+    // Each tenth comes 30 ms after the one after it.
     for number in stride(from: 1000, to: 2000, by: 10) as StrideTo<UInt16> {
       for behind in 1..<10 as Range<UInt16> {
         time += 0.01

@@ -70,7 +70,7 @@ import Testing
     #expect(Double(repair) < 0.14 * Double(media), "\(repair) of \(media)")
   }
 
-  @Test("Repair leaves pictures out behind a burst, and a few packets go twice")
+  @Test("Repair leaves pictures out after a burst, and a few packets go twice")
   func repairLeavesPicturesOutBehindABurst() {
     var repair = RepairSchedule(firstSequence: 0)
     let packet = [UInt8](repeating: 0, count: 1172)
@@ -197,7 +197,7 @@ import Testing
     // What was guessed at comes, and what is before it was lost.
     others.addRetransmitted(12, at: 1.09)
     #expect(others.nextRequests(at: 1.09) == [10, 11])
-    // Behind a silence nothing was overtaken; a moment behind the last packet it may have been.
+    // After a silence nothing was overtaken; a moment after the last packet it may have been.
     var late = RetransmissionRequests(roundTrip: 0.05, tolerance: 0.02)
     late.add(0, at: 1)
     late.add(5, at: 1.01)

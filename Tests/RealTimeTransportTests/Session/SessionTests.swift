@@ -256,7 +256,7 @@ import Testing
         lastReport: 0, delaySinceLastReport: 0)
     }
     #expect(losses.share == 0)
-    // A tenth is lost in five seconds; reports come behind each loss, with nothing but it in their
+    // A tenth is lost in five seconds; reports come after each loss, with nothing but it in their
     // fraction.
     for step in 1...500 {
       let highest = UInt32(99 + step * 2)

@@ -96,7 +96,7 @@ import VideoEncoding
     }
   }
 
-  /// Memory that is too small is reported, and nothing is written behind it.
+  /// Memory that is too small is reported, and nothing is written after it.
   @Test func nothingIsWrittenBeyondTheMemory() {
     var random = Random(71)
     for room in 12...80 {

@@ -123,7 +123,7 @@ import Testing
     func flush(output: (DecodedFrame) -> Void) -> Bool { false }
   }
 
-  /// Frames that are decoded again when the stream continues behind forty of them.
+  /// Frames that are decoded again when the stream continues after forty of them.
   private static func repeated(limit: Int, bytes: Int, record: Int, palette: Int) throws -> Int {
     var again = 0
     let driver = DecoderDriver(

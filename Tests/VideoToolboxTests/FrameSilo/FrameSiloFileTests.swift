@@ -166,7 +166,7 @@ import Testing
     let (url, victim) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("victim"))
     try Data("mine".utf8).write(to: victim)
     do { try fill(try #require(SiloFrames.silo(url, options: kept).silo), 0..<5) }
-    // A hot journal of no pages, with a super-journal's name behind (SQLite's file format, 4.2).
+    // A hot journal of no pages, with a super-journal's name after (SQLite's file format, 4.2).
     var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] + [UInt8](repeating: 0, count: 504))
     let name = Array(victim.path.utf8)
     func big(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }

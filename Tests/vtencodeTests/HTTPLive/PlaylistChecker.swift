@@ -18,7 +18,7 @@ struct PlaylistChecker {
   let text: String
   let lines: [String]
   private(set) var segments: [Segment] = []
-  /// Parts behind the last segment.
+  /// Parts after the last segment.
   private(set) var openParts: [(file: String, seconds: Double, isIndependent: Bool)] = []
   private(set) var complaints: [String] = []
   private(set) var map: (file: String, range: Range<Int>?)?

@@ -35,7 +35,7 @@ import Testing
       // counts: `checkMessages` is exact.
       #expect(held > -size / 1000, "frame \(n) is late by \(-held) bits")
       held += Double(rate) / 25
-      if isConstant { #expect(held < size + 1, "\(held - size) bits have no room behind frame \(n)") }
+      if isConstant { #expect(held < size + 1, "\(held - size) bits have no room after frame \(n)") }
       held = min(held, size)
     }
   }

@@ -117,7 +117,7 @@ import Testing
       "ffprobe -v error -select_streams a -show_entries stream=duration -of csv=p=0 out.mp4", in: folder)
     let seconds = Double(audio.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     #expect(abs(seconds - 2) < 0.1, "\(audio.text)")
-    // Behind the damage, which ends at 0.86 s, is the tone, at half of its volume.
+    // After the damage, which ends at 0.86 s, is the tone, at half of its volume.
     func level(_ name: String) throws -> Double {
       let found = try CommandLine.shell(
         "ffmpeg -nostdin -ss 1.2 -t 0.6 -i \(name) -af volumedetect -f null - 2>&1 | grep -o 'mean_volume: [-0-9.]*'",

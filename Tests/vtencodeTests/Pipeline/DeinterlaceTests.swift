@@ -28,7 +28,7 @@ import Testing
     return run
   }
 
-  /// Decibels of luma between a result and the source behind a filter of ffmpeg's.
+  /// Decibels of luma between a result and the source after a filter of ffmpeg's.
   private func psnr(_ result: String, _ source: String, through filter: String, in folder: Folder) throws
     -> Double
   {

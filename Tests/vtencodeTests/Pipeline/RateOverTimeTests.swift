@@ -209,7 +209,7 @@ import TestSupport
     #expect(ours > theirs - 1, "\(ours), libx264 \(theirs)")
   }
 
-  @Test("A quality is the same behind black as without it")
+  @Test("A quality is the same after black as without it")
   func aQualityIsTheSameBehindBlackAsWithoutIt() throws {
     let folder = try Folder()
     func worst(_ graph: String) throws -> Double {

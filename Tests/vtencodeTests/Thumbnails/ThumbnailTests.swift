@@ -84,7 +84,7 @@ import Testing
     let folder = try Folder()
     try makeMovie(in: folder)
     for (options, word) in [
-      (["--at", "9", "--out", "a.png"], "behind the end"), (["--out", "a.bmp"], ".png"),
+      (["--at", "9", "--out", "a.png"], "after the end"), (["--out", "a.bmp"], ".png"),
       (["--sheet", "60x2", "--out", "a.png"], "columns and rows"), (["--out", "in.mp4"], ".png"),
       (["--at", "1", "--count", "2", "--out", "a.png"], "exclude each other"),
     ] {

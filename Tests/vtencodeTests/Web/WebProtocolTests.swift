@@ -38,7 +38,7 @@ import Testing
     let cases: [(String, [[UInt8]], Int)] = [
       ("a piece that continues with nothing", [frame(0x80, clock)], 1002),
       ("one that is not the last", [frame(0x00, clock)], 1002),
-      ("one behind a whole message", [frame(0x81, clock), frame(0x80, clock)], 1002),
+      ("one after a whole message", [frame(0x81, clock), frame(0x80, clock)], 1002),
       ("a message in the middle of another", [frame(0x01, clock), frame(0x81, clock)], 1002),
       ("bytes in the middle of text", [frame(0x01, clock), frame(0x02, clock)], 1002),
       ("a ping in pieces", [frame(0x09, [1])], 1002),

@@ -109,7 +109,7 @@ OVT_EXPORT OSStatus CMTimebaseCreateWithSourceClock(
     CMTimebaseRef OVT_NULLABLE *timebaseOut);
 
 /// Makes a timebase that follows another, at time zero and rate zero.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if that would be more than 1,000, one behind the
+/// - Returns: `kCMTimebaseError_InvalidParameter` if that would be more than 1,000, one after the
 ///   other.
 ///
 /// The caller owns the object that `timebaseOut` receives, and releases it with `CFRelease`.

@@ -2,7 +2,7 @@
 
 /// The decoder's buffer and the hard limits: the QP at which the pictures to come fit them.
 extension LookAheadRateControl {
-  /// Bits that a constant rate aims to leave in the decoder's buffer behind the look-ahead: usually
+  /// Bits that a constant rate aims to leave in the decoder's buffer after the look-ahead: usually
   /// `constantRateFullness` of its size, as room for larger and smaller pictures. Towards the end
   /// of a stream whose duration is known, the fullness that the buffer began with, so that the size
   /// of the stream corresponds to the rate.
@@ -42,13 +42,13 @@ extension LookAheadRateControl {
 
   /// Whether the pictures of the look-ahead fit into the buffer at a QP.
   ///
-  /// Behind a picture that leaves the buffer full, what fits does not depend on the pictures before
+  /// After a picture that leaves the buffer full, what fits does not depend on the pictures before
   /// it: their bits could not be kept. Those pictures are planned when they are nearer.
   /// - Parameters:
   ///   - upcoming: the pictures of the look-ahead, in decoding order.
   ///   - buffer: the buffer's state before the first of them.
   ///   - qp: the QP without the offset of the picture type.
-  ///   - end: the bits that have to be in the buffer behind them; nil: any number.
+  ///   - end: the bits that have to be in the buffer after them; nil: any number.
   package mutating func fits(
     _ upcoming: [PictureForecast], _ buffer: BufferState, qp: Double, end: Double?
   ) -> Bool {
@@ -112,18 +112,18 @@ extension LookAheadRateControl {
     return 51
   }
 
-  /// The bits per second that hard limits leave for the content behind the look-ahead at a QP, and
+  /// The bits per second that hard limits leave for the content after the look-ahead at a QP, and
   /// for how many seconds. Without them a scene would begin as finely as its first seconds fit into
   /// an empty window, and starve until those seconds have left it.
   func expectedBehind(_ qp: Double) -> (rate: Double, seconds: Double) {
     guard case .average = settings.rate, remaining == nil, !isNearEnd else { return (0, 0) }
     return (contentRate(qp, horizon: 1) * LookAheadRateControl.limitExpectation, secondsLeft ?? .infinity)
   }
-  /// The share of the expected bits of the content behind the look-ahead that hard limits leave for
+  /// The share of the expected bits of the content after the look-ahead that hard limits leave for
   /// it: the expectation is rather too high than too low.
   static let limitExpectation = 0.8
 
-  /// Bits that have to be in the buffer behind the look-ahead, where another stream follows in the
+  /// Bits that have to be in the buffer after the look-ahead, where another stream follows in the
   /// same buffer.
   ///
   /// That is the agreed fullness less what the rest of this stream lets arrive. Where the duration
@@ -149,7 +149,7 @@ extension LookAheadRateControl {
     return needed > 0 ? needed : nil
   }
 
-  /// The share of the bits arriving behind the look-ahead that may count towards the agreed
+  /// The share of the bits arriving after the look-ahead that may count towards the agreed
   /// fullness; pictures take the rest.
   static let refill = 0.5
 

@@ -107,13 +107,13 @@ extension LookAheadRateControl {
   /// follows.
   private var isQuiet: Bool { aheadEvidence < aheadSeconds * 0.5 }
 
-  /// Bits that the look-ahead and `horizon` seconds of the content expected behind it would take at
+  /// Bits that the look-ahead and `horizon` seconds of the content expected after it would take at
   /// a QP.
   func demand(_ qp: Double, horizon: Double) -> Double {
     near(qp) + refinement(to: qp) + contentRate(qp, horizon: horizon) * horizon
   }
 
-  /// Bits per second that the content expected behind the look-ahead would take at a QP.
+  /// Bits per second that the content expected after the look-ahead would take at a QP.
   ///
   /// That is the mean of what was coded and of the look-ahead. Black and still pictures count for a
   /// share of their time only: what moves after them is expected to go on, and not to stop for as

@@ -39,7 +39,7 @@ extension LookAheadSettings {
 ///
 /// The QP is the one at which the sum of three amounts is what the bit rate allows: the bits spent
 /// so far, the bits that the pictures of the look-ahead are forecast to take, and the bits that
-/// pictures like those coded so far would take during a horizon behind the look-ahead. The QP
+/// pictures like those coded so far would take during a horizon after the look-ahead. The QP
 /// therefore changes slowly, and near the end of the stream the bits that are left are known.
 package struct LookAheadRateControl {
   /// The statistics of the coded pictures of one type.
@@ -131,7 +131,7 @@ package struct LookAheadRateControl {
   package var visibleQP: Double?
   /// Bits that the picture planned last would take as an intra picture.
   var plannedIntraBits = 0.0
-  /// The bit rate expected of pictures behind the look-ahead.
+  /// The bit rate expected of pictures after the look-ahead.
   var unseen: UnseenContentModel
   /// Seconds of evidence in the present look-ahead (`UnseenContentModel.evidence(of:)`).
   var aheadEvidence = 0.0
@@ -154,12 +154,12 @@ package struct LookAheadRateControl {
   /// The share of the buffer that planning keeps free, for bits that the model does not foresee.
   package static let margin = 0.1
   /// The share of a hard limit that planning keeps free, for bits that the model does not foresee,
-  /// and the share of the limit's rate that it keeps for pictures behind the look-ahead.
+  /// and the share of the limit's rate that it keeps for pictures after the look-ahead.
   static let (limitMargin, limitReserve) = (0.02, 0.25)
   /// The number of following pictures that bring half of the cost that the macroblock tree
   /// propagates to a picture.
   static let treeHalfLife = 8.0
-  /// The longest horizon in seconds behind the look-ahead where the duration of the stream is
+  /// The longest horizon in seconds after the look-ahead where the duration of the stream is
   /// known; once more than that has been coded, the horizon may be as long as what was coded.
   static let longestHorizon = 60.0
   /// The QP steps by which the QP must fall until a picture without motion is coded again. The
@@ -257,7 +257,7 @@ package struct LookAheadRateControl {
   /// Chooses the QP of the next picture.
   /// - Parameters:
   ///   - upcoming: the pictures whose bits are not known yet, in decoding order: those being coded,
-  ///     the next one and those behind it.
+  ///     the next one and those after it.
   ///   - intra: the residual of the next reference picture if all its macroblocks were intra
   ///     predicted, with all its QP offsets.
   ///   - isEnding: whether the stream ends with these pictures.
@@ -336,7 +336,7 @@ package struct LookAheadRateControl {
   /// The value of `count` where a previous pass is known.
   package static let pictures = 20
 
-  /// Seconds of the stream behind the look-ahead; nil where the duration is not known, or was
+  /// Seconds of the stream after the look-ahead; nil where the duration is not known, or was
   /// exceeded and so was wrong.
   var secondsLeft: Double? {
     guard let expected = settings.expectedDuration else { return nil }

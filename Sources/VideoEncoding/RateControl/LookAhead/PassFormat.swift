@@ -114,7 +114,7 @@ package enum PassFormat {
       value = hash
     }
 
-    /// The hash as it is stored behind the records.
+    /// The hash as it is stored after the records.
     package var bytes: [UInt8] {
       var result: [UInt8] = []
       put(value, to: &result)

@@ -3,11 +3,11 @@
 /// The bits that the rest of a stream takes at each QP, by the statistics of a previous pass.
 ///
 /// With a decoder's buffer, the next pictures are simulated one by one (`near`); of the pictures
-/// behind them only sums are kept, of their bits and of the bits that the buffer lets through at
+/// after them only sums are kept, of their bits and of the bits that the buffer lets through at
 /// each QP.
 struct RemainingPass {
   /// The bits of the pictures not coded yet, by QP without the offset of their type; with a buffer,
-  /// of those behind `near`.
+  /// of those after `near`.
   private var bits = [Double](repeating: 0, count: 52)
   /// The part of `bits` that the buffer lets through, by QP.
   private var carriedBits = [Double](repeating: 0, count: 52)
@@ -15,7 +15,7 @@ struct RemainingPass {
   private(set) var seconds: Double
   /// The duration in seconds of the pictures that `bits` is the sum of.
   private var farSeconds: Double
-  /// The buffer of the pictures behind `near`, before the first of them; nil without a buffer.
+  /// The buffer of the pictures after `near`, before the first of them; nil without a buffer.
   private var farBuffer: BufferSimulation?
   /// The number of pictures in the pass.
   private let count: Int
@@ -23,7 +23,7 @@ struct RemainingPass {
   private var next = 0
   /// The pictures not coded yet.
   private var uncodedPictures: PassCursor
-  /// The pictures behind `near`.
+  /// The pictures after `near`.
   private var farPictures: PassCursor
   /// The next pictures, where there is a buffer and the pictures are coded one by one; otherwise
   /// empty.
@@ -105,7 +105,7 @@ struct RemainingPass {
     return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
   }
 
-  /// The bits of the pictures behind `near` at a QP, as far as the buffer lets them through.
+  /// The bits of the pictures after `near` at a QP, as far as the buffer lets them through.
   /// - Parameters:
   ///   - qp: the QP, 0 to 51.
   ///   - fullness: the bits in the buffer before these pictures. What exceeds the fullness that the

@@ -146,7 +146,7 @@ package struct PassCursor {
   private var at = 0
   /// The file; nil where all pictures are in memory.
   private let stored: StoredPass?
-  /// The index of the record behind `block` in the file.
+  /// The index of the record after `block` in the file.
   private var recordIndex = 0
 
   /// Iterates over statistics in memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Estimates the bit rate that the content behind the look-ahead will take.
+/// Estimates the bit rate that the content after the look-ahead will take.
 ///
 /// Coded pictures predict later content well only if they contain motion or detail. A black
 /// picture, a title or a still picture does not: a rate control that extrapolated it would spend
@@ -63,7 +63,7 @@ struct UnseenContentModel {
   }
 
   /// The seconds that a picture counts for in the mean of the stream's pictures that the content
-  /// behind the look-ahead is expected to equal: its duration, or a share of it where it stands
+  /// after the look-ahead is expected to equal: its duration, or a share of it where it stands
   /// still. B pictures of slow motion, which have little residual, count in full.
   func activeSeconds(of picture: PictureForecast) -> Double {
     let units =
@@ -77,7 +77,7 @@ struct UnseenContentModel {
     evidence = min(evidence + evidence(of: picture), Self.maxEvidence)
   }
 
-  /// The bit rate to expect behind the look-ahead, in bits per second.
+  /// The bit rate to expect after the look-ahead, in bits per second.
   /// - Parameters:
   ///   - observed: bits per second that the pictures so far and those of the look-ahead take at
   ///     this QP.
@@ -88,7 +88,7 @@ struct UnseenContentModel {
     return max(observed, (observed * seen + typicalBits(qp) * Self.priorSeconds) / (seen + Self.priorSeconds))
   }
 
-  /// The lowest QP to use while the content behind the look-ahead is not known: the one at which
+  /// The lowest QP to use while the content after the look-ahead is not known: the one at which
   /// errors are hardly visible or, where the bit rate is high for the size of the pictures, one a
   /// little below that of typical content. It falls to 0 as evidence grows.
   /// - Parameter rate: the bit rate of the stream, in bits per second.

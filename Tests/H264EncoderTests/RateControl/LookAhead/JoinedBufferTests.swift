@@ -47,7 +47,7 @@ import VideoBitstream
       held -= Double(frame.data.count * 8)
       #expect(held > -0.5, "frame \(n) is late")
       held += Double(buffer.maximumRate) / 25
-      if isConstant { #expect(held < Double(buffer.size) + 0.5, "no room behind frame \(n)") }
+      if isConstant { #expect(held < Double(buffer.size) + 0.5, "no room after frame \(n)") }
       held = min(held, Double(buffer.size))
     }
     return all

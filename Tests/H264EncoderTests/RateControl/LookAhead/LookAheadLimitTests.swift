@@ -150,7 +150,7 @@ import Testing
     // What a limit would take away is below the rate. Ten key frames end up to 5 % above it,
     // without a limit up to 6 %: the first ones are of a finer quality than the rate has for all,
     // and the last few can not make up for that. A hundred do. What a limit leaves for the frames
-    // behind the look-ahead keeps ten key frames up to 3 % below the rate.
+    // after the look-ahead keeps ten key frames up to 3 % below the rate.
     #expect(error > (keyFrames > 10 ? -0.02 : -0.03) && error < (keyFrames > 10 ? 0.02 : 0.05), "\(error)")
     let bucket = try run {
       $0.lookAhead.buffer = .init(maximumRate: rate * 102 / 100, size: rate * 17 / 10)

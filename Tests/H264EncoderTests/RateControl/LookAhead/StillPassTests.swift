@@ -33,7 +33,7 @@ import Testing
     return try pass(pass(nil).1).0
   }
 
-  @Test("Frames behind the last key frame", arguments: [40_000, 80_000, 160_000], [300, 330, 345])
+  @Test("Frames after the last key frame", arguments: [40_000, 80_000, 160_000], [300, 330, 345])
   func bitsLeftOverAreNotSpentOnTheLastPictures(rate: Int, count: Int) throws {
     let sizes = try Self.bits(rate: rate, count: count)
     let all = Double(sizes.reduce(0, +)), wanted = Double(rate * count) / 30

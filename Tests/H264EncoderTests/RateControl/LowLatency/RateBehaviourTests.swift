@@ -64,7 +64,7 @@ import Testing
       c.levelBitRate = rate
       let encoder = try LowLatencyEncoder(configuration: c)
       let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
-      // The first frame begins with the parameter sets, each behind four bytes.
+      // The first frame begins with the parameter sets, each after four bytes.
       let sets = encoder.parameterSets.sequence.count + encoder.parameterSets.pictures[0].count + 8
       let frames = try (0..<30).map { n in
         try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0).data }

@@ -14,10 +14,10 @@ import VideoToolbox
     let sets = try #require(sample?.parameterSets)
     guard encoder.isHEVC else { return Int(try #require(sets.first?[3])) }
     let set = try #require(sets.first { $0.first.map { $0 >> 1 == 33 } == true })
-    // Without emulation prevention: a 3 behind two zeros.
+    // Without emulation prevention: a 3 after two zeros.
     var plain: [UInt8] = []
     for byte in set where !(byte == 3 && plain.suffix(2) == [0, 0]) { plain.append(byte) }
-    // Behind the header of two bytes, one with the sub-layers, one with the tier and ten with
+    // After the header of two bytes, one with the sub-layers, one with the tier and ten with
     // flags.
     return Int(plain[3 + 11]) / 3
   }

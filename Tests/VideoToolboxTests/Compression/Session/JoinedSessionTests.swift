@@ -60,7 +60,7 @@ import VideoToolbox
   }
 
   @Test(
-    "What the buffer holds behind the last frame is what the next stream begins with, where one follows",
+    "What the buffer holds after the last frame is what the next stream begins with, where one follows",
     arguments: [(true, true), (true, false), (false, true), (false, false)], encoders)
   func theBufferEndsAsTheNextStreamBegins(form: (isConstant: Bool, isFollowed: Bool), id: String) throws {
     let (isConstant, isFollowed) = form
