@@ -32,12 +32,14 @@ extension MediaStream {
       case AV_CODEC_ID_H264 where !isAnnexB: atom("avcC")
       case AV_CODEC_ID_HEVC where !isAnnexB: atom("hvcC")
       case AV_CODEC_ID_AV1: atom("av1C")
-      case AV_CODEC_ID_VP9: atom("vpcC")
       case AV_CODEC_ID_MPEG4:
         let descriptor = ElementaryStreamDescriptor.make(configuration: extradata, objectType: 0x20)
         atoms.setObject((Data([0, 0, 0, 0]) + descriptor) as NSData, forKey: "esds" as NSString)
       default: extensions.setObject(extradata as NSData, forKey: CodecNames.extradataKey)
       }
+    }
+    if codec.codecID == AV_CODEC_ID_VP9, let made = VP9Configuration(parameters) {
+      atoms.setObject(made.record as NSData, forKey: "vpcC" as NSString)
     }
     if let layerConfiguration {
       atoms.setObject(layerConfiguration as NSData, forKey: "lhvC" as NSString)

@@ -20,6 +20,14 @@ package enum MuxerContainer: String, Sendable {
   /// The most bytes of samples that the container's size fields can hold; nil: no limit.
   package var maxBytes: Int64? { self == .aiff ? Int64(UInt32.max) - (1 << 16) : nil }
 
+  /// Whether libavformat writes samples of a codec into this container.
+  func holds(_ codec: AVCodecID) -> Bool {
+    // The codes of both are known to the muxer, which refuses them in QuickTime's files.
+    if self == .mov, codec == AV_CODEC_ID_VP9 || codec == AV_CODEC_ID_AV1 { return false }
+    guard let muxer = av_guess_format(format.name, nil, nil) else { return true }
+    return avformat_query_codec(muxer, codec, FF_COMPLIANCE_NORMAL) != 0
+  }
+
   /// The name of libavformat's muxer, and the major brand if it differs from the muxer's default.
   var format: (name: String, brand: String?) {
     switch self {
@@ -183,7 +191,11 @@ package struct MuxerTrack: Sendable {
     parameters.pointee.codec_id = codecID
     parameters.pointee.codec_tag = codecTag.byteSwapped
     parameters.pointee.bit_rate = bitRate
-    if !extradata.isEmpty {
+    if codecID == AV_CODEC_ID_VP9 {
+      // libavformat derives the record from the parameters.
+      parameters.pointee.format =
+        (VP9Configuration(record: extradata)?.pixelFormat ?? AV_PIX_FMT_YUV420P).rawValue
+    } else if !extradata.isEmpty {
       guard extradata.count < 1 << 24 else {
         throw MediaFileError(
           .unsupportedFormat, "a configuration record of \(extradata.count) bytes cannot be stored")
@@ -239,6 +251,7 @@ extension MuxerTrack {
       kind: stream.kind == .video ? .video : .audio, codecID: parameters.codec_id,
       timeScale: stream.timeBase.den)
     extradata = stream.codec.extradata
+    if codecID == AV_CODEC_ID_VP9, let made = VP9Configuration(parameters) { extradata = made.record }
     width = parameters.width
     height = parameters.height
     sampleAspectRatio = stream.sampleAspectRatio

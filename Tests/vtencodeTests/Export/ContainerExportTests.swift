@@ -47,4 +47,32 @@ import Testing
     #expect(refused.status == 64 && refused.complaints.contains("WebM cannot hold h264"), "\(refused)")
     #expect(folder.contents == ["in.mp4", "out.webm"])
   }
+
+  @Test("VP9 of a WebM file is copied into .mp4 and again from there; .mov is refused by name")
+  func passthroughCopiesVP9IntoMP4() throws {
+    let folder = try Folder()
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=1"]
+        + [
+          "-pix_fmt", "yuv444p", "-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "in.webm",
+        ],
+      in: folder.url)
+    try #require(made.status == 0, "\(made.complaints)")
+    for (input, output) in [("in.webm", "one.mp4"), ("one.mp4", "two.mp4"), ("two.mp4", "back.webm")] {
+      let run = try CommandLine.vtencode(
+        "export", input, "--preset", "Passthrough", "--out", output, in: folder)
+      #expect(run.status == 0, "\(output): \(run.complaints)")
+      let probe = Probe(folder.path(output))
+      #expect(try probe.frameCount() == 25)
+      #expect(try probe.video().codec_name == "vp9" && probe.video().pix_fmt == "yuv444p")
+      try expectNoErrors(probe)
+    }
+    let refused = try CommandLine.vtencode(
+      "export", "in.webm", "--preset", "Passthrough", "--out", "no.mov", in: folder)
+    #expect(
+      refused.status != 0 && refused.complaints.contains(".mov file cannot hold samples of vp9"), "\(refused)"
+    )
+    #expect(folder.contents == ["back.webm", "in.webm", "one.mp4", "two.mp4"])
+  }
 }
