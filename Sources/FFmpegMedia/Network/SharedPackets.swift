@@ -61,6 +61,7 @@ final class SharedPackets: Sendable {
     private let input: NetworkInput
     private let condition = MonotonicCondition()
     private var queues: [PacketQueue]
+    private let isVideo: [Bool]
     /// By demuxer, the streams that it reads.
     private var claims: [ObjectIdentifier: Set<Int>] = [:]
     /// The demuxers that wait for a packet.
@@ -75,6 +76,7 @@ final class SharedPackets: Sendable {
       self.input = input
       source = NetworkSource(first, input)
       queues = first.streams.map { _ in PacketQueue() }
+      isVideo = first.streams.map { $0.kind == .video }
       input.interruption.attach(Stopper(condition))
     }
 
@@ -97,15 +99,19 @@ final class SharedPackets: Sendable {
           condition.broadcast()
         }
         while true {
-          guard !isStopped, !input.isCancelled, !left.contains(id) else { return nil }
-          let first = streams.filter { queues.indices.contains($0) && !queues[$0].isEmpty }
-            .min { queues[$0].firstNumber < queues[$1].firstNumber }
+          guard !isStopped, !left.contains(id) else { return nil }
+          // Pictures that have not been decoded when the input is cancelled are dropped, but what
+          // has come of other streams accompanies the pictures before them.
+          let first = streams.filter {
+            queues.indices.contains($0) && !queues[$0].isEmpty && !(input.isCancelled && isVideo[$0])
+          }
+          .min { queues[$0].firstNumber < queues[$1].firstNumber }
           if let first {
             condition.broadcast()
             return queues[first].removeFirst()
           }
           if let failure { throw failure }
-          if isAtEnd { return nil }
+          if isAtEnd || input.isCancelled { return nil }
           waiting.insert(id)
           condition.broadcast()
           condition.wait()

@@ -40,7 +40,7 @@ struct Pipeline: Sendable {
   /// - Parameter outcome: the consequence, as the end of the sentence.
   private func noticeOfMissingRoom(_ outcome: String) -> String {
     let notice = "there is no room next to the output for the temporary files of several passes, \(outcome)"
-    if plan.progress == .auto { Console.note("vtencode: \(notice)") }
+    if plan.progress.showsNotices { Console.note("vtencode: \(notice)") }
     return notice
   }
 
@@ -88,7 +88,7 @@ struct Pipeline: Sendable {
     if recorder != nil, !compressor.makesPasses, !plan.makesPassesOnDemand {
       notices.append(
         "the encoder \(compressor.encoderID) makes only one pass, so the movie is encoded in one")
-      if plan.progress == .auto { Console.note("vtencode: \(notices[0])") }
+      if plan.progress.showsNotices { Console.note("vtencode: \(notices[0])") }
     }
     let passes = compressor.makesPasses ? recorder.map { PassLoop(self, compressor, $0, progress) } : nil
 
@@ -175,7 +175,11 @@ struct Pipeline: Sendable {
       let pacer = plan.isPaced && source.network?.isLive != true ? try Pacer() : nil
       var count = 0
       var isCut = false
-      while !Interrupt.shared.isRequested, !samples.isCancelled, count < plan.frameLimit ?? .max {
+      // An interruption ends the reading of what a sender sends. The pictures that the decoder
+      // holds for reordering by then belong to the movie.
+      let isDrained = source.network?.isLive == true
+      while !Interrupt.shared.isRequested || isDrained, !samples.isCancelled, count < plan.frameLimit ?? .max
+      {
         guard let read = try reader.next() else {
           if repetition.isEndless {
             repetition.advance()

@@ -102,6 +102,25 @@ import Testing
         isUDP: true))
   }
 
+  @Test("Ctrl-C after the sender has gone loses no picture that the decoder holds for reordering")
+  func reorderedPicturesArriveAtTheEnd() throws {
+    let folder = try Folder()
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2"]
+        + ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "3", "-b_strategy", "0", "in.mkv"], in: folder.url
+    )
+    try #require(made.status == 0, "\(made.complaints)")
+    let port = try PeerProgram.freePort()
+    let sender = Self.senders[0]
+    let run = try receiver(sender.source, port: port, ["--out", "got.mp4"], in: folder)
+    _ = try send("in.mkv", sender, port: port, in: folder)
+    #expect(blockUntil { run.text.contains("has gone") || !run.isRunning }, "\(run.text)")
+    run.send(SIGINT)
+    #expect(try run.status() == 0, "\(run.text)")
+    #expect(try Probe(folder.path("got.mp4")).frameCount() == 50, "\(run.text)")
+  }
+
   @Test("--duration ends a live stream, and segments take it")
   func aDurationEndsAStream() throws {
     let folder = try Folder()
