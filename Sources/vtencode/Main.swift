@@ -102,7 +102,7 @@ enum Main {
   }
 
   /// The Levenshtein distance between two words.
-  private static func distance(_ one: String, _ other: String) -> Int {
+  static func distance(_ one: String, _ other: String) -> Int {
     let target = Array(other)
     var row = Array(0...target.count)
     for (i, letter) in one.enumerated() {

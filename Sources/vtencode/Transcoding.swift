@@ -7,7 +7,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     discussion: """
       The picture is decoded, scaled if --dimensions asks for it, and encoded through VTCompressionSession; \
       audio is copied if the output's file type plays it, and encoded as AAC otherwise. The quality is \
-      constant, and the bit rate never exceeds the source's, unless asked to. At the end a summary tells what was \
+      constant, and the bit rate is at most about the source's, unless asked to. At the end a summary tells what was \
       written.
 
       Examples:

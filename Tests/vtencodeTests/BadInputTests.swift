@@ -59,6 +59,11 @@ import Testing
     try expectRefusal(
       [subcommand, "secret.mp4", "--out", "out.mp4", "--progress", "none"], in: folder, saying: "secret.mp4",
       "encrypted")
+    try expectRefusal(
+      ["export", "secret.mp4", "--preset", "MediumQuality", "--out", "out.mp4"], in: folder,
+      saying: "secret.mp4", "encrypted")
+    try expectRefusal(
+      ["play", "secret.mp4", "--terminal", "--muted"], in: folder, saying: "secret.mp4", "encrypted")
   }
 
   @Test func aFolderIsRefusedAsInput() throws {

@@ -203,3 +203,15 @@ struct ExportPreset: Sendable {
     return (side(width), side(height))
   }
 }
+
+extension AVAssetExportSession {
+  /// The size of the pictures that a preset encodes at most.
+  /// - Parameter name: the name of the preset.
+  /// - Returns: the width and the height in samples; nil if the preset has no limit of its own.
+  package static func ovtLargestSize(ofPreset name: String) -> (width: Int, height: Int)? {
+    guard let preset = ExportPreset.all.first(where: { $0.name == name }),
+      case .encode(_, let box?, _) = preset.video
+    else { return nil }
+    return box
+  }
+}

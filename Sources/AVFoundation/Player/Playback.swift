@@ -154,6 +154,7 @@ final class Playback: @unchecked Sendable {
       let tracks = try result.get()
       pictureTrack = Self.chosen(tracks, .video)
       guard pictureTrack != nil || Self.chosen(tracks, .audio) != nil else {
+        if asset.hasProtectedContent { throw AVError(.contentIsProtected) }
         throw AVError(
           .decoderNotFound, reason: "There is no picture and no audio that can be decoded.",
           advice: "Convert the movie to H.264 or HEVC first.")

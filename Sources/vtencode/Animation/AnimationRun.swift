@@ -90,7 +90,7 @@ struct AnimationRun {
     try ResourceLimits.check(tracks: 1)
     try ResourceLimits.check(decoded: source.decodedSize, encoded: nil, isDeep: source.isDeep)
     try checkMemory(source, fit, limit: options.picture.frames)
-    if options.progressOption.progress == .auto, options.dimensions == nil,
+    if options.progressOption.progress.showsNotices, options.dimensions == nil,
       fit.width != source.width || fit.height != source.height
     {
       Console.note(

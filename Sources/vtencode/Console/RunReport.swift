@@ -40,7 +40,17 @@ struct RunReport: Sendable {
         return "one picture has none; \(TextFormat.bytes(videoBytes)), for a quality of \(value)"
       }
       guard let ceiling = plan.ceiling else { return "\(rate), for a quality of \(value)" }
-      return "\(rate), constant quality \(value), at most \(TextFormat.bitRate(Double(ceiling)))"
+      let constant = "\(rate), constant quality \(value)"
+      let limit = TextFormat.bitRate(Double(ceiling))
+      if bitRate <= Double(ceiling) { return "\(constant), at most \(limit)" }
+      // A short movie fits into the buffer that fills at the ceiling, and the first key frame is
+      // most of a very short one.
+      guard let seconds = plan.ceilingBuffer, videoSeconds < 2 * seconds else {
+        return videoSeconds < RateRefinement.shortestLimited
+          ? "\(constant); a ceiling of \(limit) does not apply to less than a second"
+          : "\(constant), ceiling \(limit)"
+      }
+      return "\(constant), ceiling \(limit) over \(TextFormat.fixed(seconds, 0)) s and more"
     }
     let deviation = (bitRate / Double(plan.bitRate) - 1) * 100
     let sign = deviation >= 0 ? "+" : "-"

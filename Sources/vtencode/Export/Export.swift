@@ -128,7 +128,8 @@ struct ExportPresetName: ExpressibleByArgument, Sendable {
     case AVAssetExportPresetHEVCHighestQuality: return "HEVC, in the movie's size"
     default:
       let codec = text.hasPrefix("HEVC") ? "HEVC" : "H.264"
-      return "\(codec), at most \(text.replacingOccurrences(of: "HEVC", with: ""))"
+      guard let size = AVAssetExportSession.ovtLargestSize(ofPreset: name) else { return codec }
+      return "\(codec), at most \(size.width)x\(size.height)"
     }
   }
 

@@ -187,5 +187,9 @@ enum ProgressStyle: String, CaseIterable, ExpressibleByArgument, Sendable {
   case auto
   /// One JSON object per line, on standard error.
   case json
+  /// No progress. Notices about what is lost or left out are printed all the same.
   case none
+
+  /// Whether notices are printed as text. With `json` they are in the last object.
+  var showsNotices: Bool { self != .json }
 }

@@ -7,8 +7,8 @@ struct EncoderOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The encoder, by its id; see vtencode encoders. (default: the one that suits the command best)",
-      valueName: "id"))
+      "The encoder, by its id or the end of it, such as x264; see vtencode encoders. (default: the one that "
+        + "suits the command best)", valueName: "id"), transform: ListedEncoder.identifier)
   var encoder: String?
 
   @Option(

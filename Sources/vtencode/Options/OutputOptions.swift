@@ -18,7 +18,7 @@ struct OverwriteOption: ParsableArguments {
 struct ProgressOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How progress is reported: auto, json (one object per line on standard error) or none.",
+      "How progress is reported: auto, json (one object per line on standard error) or none (notices only).",
       valueName: "how"))
   var progress: ProgressStyle = .auto
 }

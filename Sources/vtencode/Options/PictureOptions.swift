@@ -28,7 +28,7 @@ struct PictureOptions: ParsableArguments {
     help: ArgumentHelp(
       "The frame rate in frames a second. Frames of a movie that has time stamps are left out or repeated to "
         + "meet it; a raw stream or a sequence of pictures is played at it. (default: the source's own, or "
-        + "30)", valueName: "rate"))
+        + "30)", valueName: "rate"), transform: Self.frameRate)
   var framesPerSecond: Double?
 
   @Option(
@@ -45,8 +45,22 @@ struct PictureOptions: ParsableArguments {
     }
     try checkRange("--frames", frames, in: 1...Int(Int32.max))
     if let framesPerSecond, !(framesPerSecond >= 0.1 && framesPerSecond <= 1000) {
-      throw ValidationError("--frame-rate must be from 0.1 to 1000.")
+      throw ValidationError("--frame-rate (--fps) must be from 0.1 to 1000.")
     }
+  }
+
+  /// Reads a frame rate: a number, or a fraction such as 30000/1001.
+  static func frameRate(_ argument: String) throws -> Double {
+    let parts = argument.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
+    switch parts.count {
+    case 1: if let rate = parts[0], rate.isFinite { return rate }
+    case 2:
+      if let numerator = parts[0], let denominator = parts[1], denominator > 0, numerator.isFinite {
+        return numerator / denominator
+      }
+    default: break
+    }
+    throw ValidationError("it takes frames a second, such as 25, 29.97 or 30000/1001")
   }
 }
 

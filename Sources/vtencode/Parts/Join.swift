@@ -66,10 +66,10 @@ struct Joiner: Sendable {
   func join(into destination: Destination, began: Double) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
-    if let notice = plan.addAudioNotice(of: source, in: destination), progress == .auto {
+    if let notice = plan.addAudioNotice(of: source, in: destination), progress.showsNotices {
       Console.note("vtencode: \(notice)")
     }
-    if !destination.hasTransform, let turn = PictureRotation(source.transform), progress == .auto {
+    if !destination.hasTransform, let turn = PictureRotation(source.transform), progress.showsNotices {
       Console.note(
         "vtencode: the movie is shown \(turn.text), which a stream cannot store; vtencode transcoding --jobs "
           + "rotates the pictures")

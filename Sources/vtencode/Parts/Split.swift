@@ -74,7 +74,8 @@ struct Split: AsyncParsableCommand {
       options: options, passes: passOptions.multiPass, size: size, parent: folder(of: plan))
     let made = try await planner.plan(planner.open())
     let name = try made.write(to: plan, replaces: replaces)
-    if let wanted = segments, made.file.segments.count < wanted, options.progressOption.progress == .auto {
+    if let wanted = segments, made.file.segments.count < wanted, options.progressOption.progress.showsNotices
+    {
       Console.note(
         "vtencode: the movie is divided into only \(TextFormat.plural(made.file.segments.count, "segment")); "
           + "shorter ones could not meet a bit rate")
@@ -139,7 +140,7 @@ struct Planner: Sendable {
     if plan.threads == nil { plan.threads = 1 }
     try plan.checkSegments()
     plan.setDefaultQuality(options, passes: passes, source: source)
-    for notice in plan.notices where options.progressOption.progress == .auto {
+    for notice in plan.notices where options.progressOption.progress.showsNotices {
       Console.note("vtencode: \(notice)")
     }
     var (complexity, encoderID) = try await analyse(source, plan)
@@ -154,7 +155,7 @@ struct Planner: Sendable {
       isConstant: plan.isConstantBitRate, buffer: plan.sharedBuffer
     ).segments()
     if plan.keepsToBuffer { try checkTimes(complexity, segments, plan) }
-    if options.bitrate != nil, plan.quality == nil, options.progressOption.progress == .auto,
+    if options.bitrate != nil, plan.quality == nil, options.progressOption.progress.showsNotices,
       let notice = Self.notice(complexity, segments, plan)
     {
       Console.note("vtencode: \(notice)")

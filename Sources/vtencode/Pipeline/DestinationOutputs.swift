@@ -17,7 +17,8 @@ extension Destination {
       destination.makeSingle(
         source: source, plan: plan, control, monitor, number: number, renditions: renditions)
     }
-    return outputs.count == 1 ? outputs[0] : SeveralOutputs(outputs, showsFailures: plan.progress == .auto)
+    return outputs.count == 1
+      ? outputs[0] : SeveralOutputs(outputs, showsFailures: plan.progress.showsNotices)
   }
 
   private func makeSingle(
@@ -37,7 +38,7 @@ extension Destination {
     case .server(let address, let container):
       ServerOutput(
         address, container: container, isPaced: plan.isPaced || source.comesLive,
-        hasRate: plan.quality == nil, showsEvents: plan.progress == .auto, control: control,
+        hasRate: plan.quality == nil, showsEvents: plan.progress.showsNotices, control: control,
         monitor: monitor, number: number)
     }
   }

@@ -29,6 +29,16 @@ struct ListedEncoder: Sendable {
   /// The encoder with this identifier; nil if there is none on this machine.
   static func named(_ id: String) -> ListedEncoder? { (try? all())?.first { $0.id == id } }
 
+  /// The identifier that a user means: an identifier, or the end of one after a dot, such as
+  /// `x264`.
+  /// - Returns: the identifier; the text as it is if it means none, or several.
+  static func identifier(_ text: String) -> String {
+    let identifiers = Set(((try? all()) ?? []).map(\.id))
+    guard !identifiers.contains(text) else { return text }
+    let meant = identifiers.filter { $0.hasSuffix("." + text) }
+    return meant.count == 1 ? meant.first ?? text : text
+  }
+
   private init?(_ entry: [CFString: Any]) {
     guard let id = entry[kVTVideoEncoderList_EncoderID] as? String,
       let type = (entry[kVTVideoEncoderList_CodecType] as? NSNumber)?.uint32Value

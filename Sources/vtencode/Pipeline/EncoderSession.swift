@@ -20,6 +20,12 @@ struct EncoderRequest: Sendable {
     return requested.isEmpty ? nil : requested as CFDictionary
   }
 
+  /// The identifiers of the encoders of a codec, as a list in a sentence.
+  private static func identifiers(of type: CMVideoCodecType) -> String {
+    let all = ((try? ListedEncoder.all()) ?? []).filter { $0.codecType == type }.map(\.id)
+    return all.isEmpty ? "none of this codec" : all.joined(separator: ", ")
+  }
+
   /// The error for a session that could not be created, with advice.
   fileprivate func creationError(_ status: OSStatus) -> Failure {
     let what = "\(codec.name) at \(width)x\(height)"
@@ -32,7 +38,7 @@ struct EncoderRequest: Sendable {
         isLowLatency
           ? "'\(id)' is not an encoder with a low-latency mode for \(what); leave --encoder out, or see "
             + "vtencode encoders"
-          : "there is no encoder '\(id)' for \(what); see vtencode encoders")
+          : "there is no encoder '\(id)' for \(what); there are \(Self.identifiers(of: codec.type))")
     }
     let isBuiltIn = ((try? ListedEncoder.all()) ?? []).contains { $0.codecType == codec.type }
     return Failure(

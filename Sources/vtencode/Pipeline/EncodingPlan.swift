@@ -217,6 +217,11 @@ struct EncodingPlan: Sendable {
             + "makes a picture of each field, --no-deinterlace leaves them interlaced"
           : "the movie is interlaced; each field becomes a picture")
     }
+    if source.isSinglePicture, source.part != nil {
+      throw Failure(
+        "'\(source.name)' is one picture, without a duration, so it has no part; leave --start, --end and --duration out",
+        status: 64)
+    }
     if isStill, options.bitrate != nil {
       notices.append(
         "one picture has no bit rate, so --bitrate has no effect; it is encoded with a quality of "

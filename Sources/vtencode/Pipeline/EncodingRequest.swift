@@ -64,6 +64,12 @@ struct EncodingRequest: Sendable {
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
     plan.adapt(to: source)
+    if let place = changes.overlayAt, changes.overlay != nil, place.x >= plan.width || place.y >= plan.height
+    {
+      throw Failure(
+        "--overlay-at \(place.x),\(place.y) lies outside of the encoded picture, which has "
+          + "\(plan.width)x\(plan.height) samples", status: 64)
+    }
     if changes.burnSubtitles != nil { plan.keepsSubtitles = false }
     try plan.setTargetSize(targetSize, source: source, destination: destination)
     plan.setDefaultQuality(options, passes: passes, source: source)

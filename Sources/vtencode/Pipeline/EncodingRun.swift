@@ -23,7 +23,7 @@ enum EncodingRun {
     }
     plan.addSubtitleNotice(of: source, in: destination)
     _ = plan.addAudioNotice(of: source, in: destination)
-    for notice in plan.notices where options.progressOption.progress == .auto {
+    for notice in plan.notices where options.progressOption.progress.showsNotices {
       Console.note("vtencode: \(notice)")
     }
     var refinement = RateRefinement(

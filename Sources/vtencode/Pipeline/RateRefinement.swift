@@ -12,7 +12,7 @@ struct RateRefinement {
   static let tolerance = 0.049
   /// The duration in seconds from which on a movie is kept to its ceiling. The first key frame is
   /// most of a shorter clip, in the source perhaps none.
-  private static let shortestLimited = 1.0
+  static let shortestLimited = 1.0
   /// libx265 with several threads gives another size each time, by up to a fifth on clips with
   /// cuts, so there are some attempts more than the method needs.
   private static let maxRepeats = 6
@@ -105,7 +105,7 @@ struct RateRefinement {
       best.plan.notices.append(
         "the file is larger than --target-size \(TextFormat.bytes(Int(clamping: limit))), and a lower rate does not "
           + "make it smaller; --dimensions, --fps or a lower --audio-bitrate does")
-      if pipeline.plan.progress == .auto { Console.note("vtencode: " + (best.plan.notices.last ?? "")) }
+      if pipeline.plan.progress.showsNotices { Console.note("vtencode: " + (best.plan.notices.last ?? "")) }
     }
     return best
   }

@@ -68,9 +68,27 @@ enum SubtitleText {
     do { data = try RegularFile.contents(name, maximum: largestFile) } catch {
       throw RegularFile.failure(error, name)
     }
-    var text = String(decoding: data, as: UTF8.self)
+    guard var text = self.text(of: data) else {
+      throw Failure(
+        "'\(name)' is neither UTF-8 nor UTF-16 with a byte order mark; convert it, for instance with iconv -f "
+          + "WINDOWS-1252 -t UTF-8", status: 64)
+    }
     if text.first == "\u{FEFF}" { text.removeFirst() }
     return text.replacingOccurrences(of: "\r\n", with: "\n")
+  }
+
+  /// The text of a file in UTF-8, or in UTF-16 with a byte order mark; nil for another encoding.
+  static func text(of data: Data) -> String? {
+    let mark = [UInt8](data.prefix(2))
+    guard mark == [0xFE, 0xFF] || mark == [0xFF, 0xFE] else { return String(validating: data, as: UTF8.self) }
+    let isBig = mark[0] == 0xFE
+    let bytes = [UInt8](data)
+    guard bytes.count % 2 == 0 else { return nil }
+    let units = stride(from: 0, to: bytes.count, by: 2).map { i in
+      let (first, second) = (UInt16(bytes[i]), UInt16(bytes[i + 1]))
+      return isBig ? first << 8 | second : second << 8 | first
+    }
+    return String(validating: units, as: UTF16.self)
   }
 
   /// Parses SubRip or WebVTT: paragraphs whose line with an arrow has the times, and whose lines

@@ -172,6 +172,9 @@ final class PlaySession: @unchecked Sendable {
   }
 
   private func cannotPlay() -> String {
+    if (item.error as? AVError)?.code == .contentIsProtected {
+      return MovieSource.isEncrypted(file.name).message
+    }
     let reason = item.error.map { Failure.describe($0) } ?? "the reason is not known"
     return "cannot play '\(file.name)' (\(reason))"
   }

@@ -47,6 +47,23 @@ final class ServedFolder: Sendable {
 
   deinit { close(descriptor) }
 
+  /// The names of the playlists directly in the folder that can be served, in order, at most eight.
+  /// Master playlists come before those of their renditions if their names do.
+  var playlists: [String] {
+    let copy = dup(descriptor)
+    guard copy >= 0, let folder = fdopendir(copy) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      let isPlaylist = name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
+      if isPlaylist, Self.names(inPath: "/" + name[...])?.count == 1 { names.append(name) }
+    }
+    return Array(names.sorted().prefix(8))
+  }
+
   /// Takes a request's path apart.
   /// - Parameter path: the path of the request's target (RFC 3986, 3.3), with its escapes.
   /// - Returns: the names of the folders and of the file; nil if the path names no file that may be

@@ -20,6 +20,31 @@ import Testing
     #expect(run.complaints.contains("Did you mean \(option)"), "\(run.complaints)")
   }
 
+  @Test(
+    "An unknown option with a value is reported itself, not what its value would mean",
+    arguments: [
+      (["--crf", "23"], "Did you mean --quality"), (["--scale", "640", "480"], "Did you mean --dimensions"),
+      (["-b:v", "1M"], "Did you mean --bitrate"), (["--bitrat", "1M"], "Did you mean '--bitrate'"),
+      (["-c:a", "copy"], "Did you mean --audio "), (["--gop", "50"], "Did you mean --keyframe-interval"),
+      (["-i", "other.mp4"], "without an option"), (["--frobnicate", "3"], "Unknown option '--frobnicate'"),
+    ])
+  func valuesOfUnknownOptions(words: [String], advice: String) throws {
+    for command in ["transcoding", "streaming"] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode, [command, "in.mp4"] + words + ["--out", "out.mp4"], in: Folder().url)
+      #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
+      #expect(run.complaints.contains(advice), "\(command): \(run.complaints)")
+    }
+  }
+
+  @Test("An option that exists is not reported as unknown beside another error")
+  func knownOptions() throws {
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--crop=9x9+0+0", "-v", "--speed", "3", "--jobs", "2", "--out", "o.mp4",
+      in: Folder())
+    #expect(run.status == 64 && !run.complaints.contains("Unknown option"), "\(run.complaints)")
+  }
+
   @Test("An option of another subcommand is named with it")
   func otherSubcommand() throws {
     let run = try CommandLine.vtencode("play", "in.mp4", "--crop", "64x64+0+0", in: Folder())

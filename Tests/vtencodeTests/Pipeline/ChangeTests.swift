@@ -297,6 +297,32 @@ import Testing
         == "1\n00:00:00,000 --> 277777:46:40,000\na\n")
   }
 
+  @Test("Subtitles are read in UTF-8 and in UTF-16 with a mark; another encoding is refused")
+  func subtitleEncodings() throws {
+    let text = "1\n00:00:00,000 --> 00:00:01,000\nwörld\n"
+    var units: [UInt8] = []
+    for unit in text.utf16 { units += [UInt8(unit & 0xFF), UInt8(unit >> 8)] }
+    #expect(SubtitleText.text(of: Data(text.utf8)) == text)
+    #expect(SubtitleText.text(of: Data([0xFF, 0xFE] + units))?.hasSuffix(text) == true)
+    #expect(SubtitleText.text(of: Data([0xFF, 0xFE] + units + [0])) == nil)
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    try Data(text.unicodeScalars.map { UInt8($0.value) }).write(
+      to: URL(fileURLWithPath: folder.path("latin1.srt")))
+    let run = try encode(["--burn-subtitles", "latin1.srt"], in: folder)
+    #expect(run.status == 64 && run.complaints.contains("'latin1.srt' is neither UTF-8"), "\(run.complaints)")
+  }
+
+  @Test("A picture that would lie outside of the movie is refused")
+  func overlayOutside() throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0]).write(
+      to: URL(fileURLWithPath: folder.path("logo.png")))
+    let run = try encode(["--overlay", "logo.png", "--overlay-at", "5000,0"], in: folder)
+    #expect(run.status == 64 && run.complaints.contains("lies outside of"), "\(run.complaints)")
+  }
+
   @Test("The volume changes by the decibels that were asked for", arguments: [("-6dB", -6.0), ("2", 6.0)])
   func volume(option: String, decibels: Double) throws {
     let folder = try Folder()

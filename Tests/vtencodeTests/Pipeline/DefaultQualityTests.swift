@@ -63,7 +63,7 @@ import Testing
         CommandLine.vtencode, ["transcoding", "in.mkv", "--overwrite", "--out", "out.mp4"] + encoder,
         in: folder.url)
       try #require(run.status == 0, "\(run.complaints)")
-      #expect(run.text.contains("constant quality 0.47, at most"), "\(run.text)")
+      #expect(run.text.contains("constant quality 0.47, "), "\(run.text)")
       let other = try CommandLine.shell(
         "ffmpeg -nostdin -v error -y -i in.mkv -c:v libx264 -preset medium -crf 23 crf.mp4", in: folder)
       try #require(other.status == 0, "\(other.complaints)")
@@ -101,7 +101,8 @@ import Testing
     let run = try CommandLine.shell(
       "'\(CommandLine.vtencode)' transcoding in.mkv --out - > out.264", in: folder)
     try #require(run.status == 0, "\(run.complaints)")
-    #expect(run.complaints.contains("constant quality 0.47, at most 640 kb/s"), "\(run.complaints)")
+    #expect(
+      run.complaints.contains(/constant quality 0.47, (at most|ceiling) 640 kb\/s/), "\(run.complaints)")
     let sizes = try Probe(folder.path("out.264")).packets().compactMap { $0.size.flatMap(Double.init) }
     #expect(sizes.count == 150)
     // The buffer holds a second of the ceiling, and four of the pictures' usual rate.
