@@ -28,6 +28,7 @@ final class FrameReader {
   private var drawn: [Frame] = []
   private var isDrawingOver = false
   private var count = 0
+  private var gaps: TimeGaps
   private var end = CMTime.invalid
 
   /// Reads pictures as a plan has them encoded.
@@ -57,6 +58,7 @@ final class FrameReader {
   ) throws {
     self.source = source
     self.range = range
+    gaps = TimeGaps(frameRate: source.frameRate)
     self.adapter = adapter
     rotator = source.turn.map(PictureRotator.init)
     crop = source.crop.map(PictureCrop.init)
@@ -145,6 +147,7 @@ final class FrameReader {
   private func nextDecoded() throws -> Frame? {
     guard let frame = try feed.next() else { return nil }
     checkSize(of: frame.pixelBuffer, at: frame.time)
+    gaps.add(frame.time)
     count += 1
     let until = frame.time + frame.duration
     end = end.isNumeric ? max(end, until) : until
@@ -153,7 +156,11 @@ final class FrameReader {
 
   /// The damage found in the movie so far.
   var damage: SourceDamage {
-    feed.damage.map { SourceDamage($0, end: end.isNumeric ? end : nil, source: source) } ?? SourceDamage()
+    guard let found = feed.damage else { return SourceDamage() }
+    var damage = SourceDamage(found, end: end.isNumeric ? end : nil, source: source)
+    // Packets that are missing leave nothing to decode, and so nothing that the decoder reports.
+    if !damage.isEmpty { damage.missingSeconds = gaps.missingSeconds(count: count) }
+    return damage
   }
 
   private var size: (width: Int, height: Int)?

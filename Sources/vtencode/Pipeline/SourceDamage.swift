@@ -8,6 +8,8 @@ struct SourceDamage: Sendable {
   var concealed = 0
   /// Pictures that could not be decoded.
   var lost = 0
+  /// The duration of the gaps between pictures, in seconds, where packets are missing.
+  var missingSeconds = 0.0
   /// Where the pictures end before the movie does, and why; nil if they do not.
   var breaksOff: String?
   /// Descriptions of the damage in the audio tracks.
@@ -26,6 +28,7 @@ struct SourceDamage: Sendable {
       parts.append("\(TextFormat.plural(concealed, "picture")) damaged and concealed")
     }
     if lost > 0 { parts.append("\(TextFormat.plural(lost, "picture")) lost") }
+    if missingSeconds > 0 { parts.append("\(TextFormat.fixed(missingSeconds, 2)) s without pictures") }
     if let breaksOff { parts.append(breaksOff) }
     return (parts + audio).joined(separator: "; ")
   }
@@ -72,6 +75,34 @@ struct SourceDamage: Sendable {
   }
 }
 
+/// The gaps between the presentation times of pictures.
+struct TimeGaps: Sendable {
+  /// The longest time between two pictures that is not a gap, in frames.
+  private static let longestStep = 2.5
+  private let frameDuration: Double
+  private var last: Double?
+  private var seconds = 0.0
+  private var number = 0
+
+  /// - Parameter frameRate: the frame rate of the movie, in frames a second; 0 if it is not known.
+  init(frameRate: Double) { frameDuration = frameRate > 0 ? 1 / frameRate : .infinity }
+
+  /// Adds the next picture.
+  /// - Parameter time: its presentation time.
+  mutating func add(_ time: CMTime) {
+    guard time.isNumeric else { return }
+    if let last, time.seconds - last > Self.longestStep * frameDuration {
+      seconds += time.seconds - last - frameDuration
+      number += 1
+    }
+    last = time.seconds
+  }
+
+  /// The duration of all gaps, in seconds; 0 if there are so many that the frame rate may vary.
+  /// - Parameter count: the number of pictures.
+  func missingSeconds(count: Int) -> Double { number <= 3 + count / 100 ? seconds : 0 }
+}
+
 /// Collects the damage that the stages of a run find in the source.
 final class DamageCollector: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
@@ -84,6 +115,7 @@ final class DamageCollector: @unchecked Sendable {
     lock.withLock {
       found.concealed = pictures.concealed
       found.lost = pictures.lost
+      found.missingSeconds = pictures.missingSeconds
       found.breaksOff = pictures.breaksOff
     }
   }

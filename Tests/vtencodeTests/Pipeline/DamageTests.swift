@@ -68,6 +68,24 @@ import Testing
   }
 
   /// A call with a damaged movie is shown as far as it goes, and the status tells.
+  @Test("A gap where packets of a transport stream are missing is reported with its duration")
+  func gapsAreReported() throws {
+    let folder = try Folder()
+    let url = try make("in.ts", in: folder, Self.h264 + ["-c:a", "aac"])
+    var bytes = try Data(contentsOf: url)
+    let packet = 188
+    bytes.removeSubrange(bytes.count * 3 / 10 / packet * packet..<bytes.count * 7 / 10 / packet * packet)
+    try bytes.write(to: url)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.ts", "--effort", "2", "--out", "out.mp4", in: folder)
+    #expect(run.status == 2, "\(run.complaints)")
+    let found = try #require(
+      run.complaints.firstMatch(of: /([0-9.]+) s without pictures/), "\(run.complaints)")
+    let times = try Probe(folder.path("out.mp4")).frames().compactMap(\.time)
+    let gaps = zip(times, times.dropFirst()).map { $1 - $0 - 0.04 }.filter { $0 > 0.05 }.reduce(0, +)
+    #expect(abs(try #require(Double(found.1)) - gaps) < 0.02 && gaps > 0.2, "\(gaps): \(run.complaints)")
+  }
+
   @Test func callsTellOfDamage() throws {
     let folder = try Folder()
     let url = try make("cut.mkv", in: folder, Self.h264 + ["-c:a", "aac"])
