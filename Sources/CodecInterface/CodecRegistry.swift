@@ -276,7 +276,7 @@ public final class CodecRegistry: @unchecked Sendable {
   /// Whether every encoder and decoder counts as hardware, including those that run on the
   /// processor. Sessions that require hardware then get one, and lists and properties call it
   /// hardware accelerated. This is for programs that require hardware and cannot be changed. A
-  /// session that refuses hardware gets what is really software, and is told so.
+  /// session that refuses hardware gets what is really software, and this is reported.
   ///
   /// The value is false, unless the environment variable `OVT_COUNT_AS_HARDWARE` is 1 when the
   /// process starts. Existing sessions do not change.

@@ -113,7 +113,7 @@ package struct LookAheadRequest {
     }
     buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
     if c.rate.hasFramesBefore || c.rate.hasFramesAfter || c.rate.writesBufferTiming {
-      // A decoder is told of a bucket, and streams that are joined share one: it keeps to the
+      // A bucket is signalled to a decoder, and streams that are joined share one: it keeps to the
       // limits.
       replacesLimits = true
     } else if !c.rate.limits.isEmpty {

@@ -79,7 +79,7 @@ package struct LowLatencyPlanner {
   ///   - duration: the seconds since the last picture; nil: not known.
   ///   - request: what the session has asked for.
   ///   - configuration: the configuration of the stream.
-  ///   - encoder: the encoder, which is told what the receiver lacks.
+  ///   - encoder: the encoder, which is notified of what the receiver lacks.
   package mutating func plan(
     at time: Int64, index: UInt64, isKeyFrame: Bool, duration: Double?, _ request: FrameRequest,
     in configuration: VideoEncoderConfiguration, _ encoder: some ReferenceKeeping

@@ -64,7 +64,7 @@ extension MediaFileError {
     default: kind = .other
     }
     var reason = libavReason(code)
-    if let told = messages.last(where: { !$0.isEmpty }) { reason = told }
+    if let message = messages.last(where: { !$0.isEmpty }) { reason = message }
     return MediaFileError(kind, "\(context): \(reason)", code: code)
   }
 }

@@ -44,27 +44,28 @@
     /// Raises the level to the lowest that allows the bit rate in its tier, or else in the High
     /// tier.
     /// - Parameters:
-    ///   - told: the profile, tier and level that libx265 wrote.
+    ///   - profileTierLevel: the profile, tier and level that libx265 wrote.
     ///   - c: the configuration.
     ///   - largest: ten times the number of the highest level that the pictures allow.
     /// - Returns: whether the level was raised.
     private static func raise(
-      _ told: inout HEVCProfileTierLevel, _ c: VideoEncoderConfiguration, largest: Int
+      _ profileTierLevel: inout HEVCProfileTierLevel, _ c: VideoEncoderConfiguration, largest: Int
     ) -> Bool {
       guard c.level == nil, let rate = c.rate.sustainedRate else { return false }
       func allows(_ level: HEVCLevel, highTier: Bool) -> Bool {
         ((highTier ? level.high : nil) ?? level.main).bitRate * 1000 >= rate
       }
-      let number = told.levelIDC / 3
-      guard let present = HEVCLevel.numbered(number), !allows(present, highTier: told.profile.isHighTier)
+      let number = profileTierLevel.levelIDC / 3
+      guard let present = HEVCLevel.numbered(number),
+        !allows(present, highTier: profileTierLevel.profile.isHighTier)
       else {
         return false
       }
       let higher = HEVCLevel.all.filter { $0.number > number && $0.number <= largest }
-      for highTier in told.profile.isHighTier ? [true] : [false, true] {
+      for highTier in profileTierLevel.profile.isHighTier ? [true] : [false, true] {
         guard let level = higher.first(where: { allows($0, highTier: highTier) }) else { continue }
-        told.levelIDC = level.number * 3
-        told.profile.isHighTier = highTier && level.high != nil
+        profileTierLevel.levelIDC = level.number * 3
+        profileTierLevel.profile.isHighTier = highTier && level.high != nil
         return true
       }
       return false

@@ -249,7 +249,7 @@ import TestSupport
     #expect(status == kVTParameterErr)
   }
 
-  /// Gives bytes until it is told to stop.
+  /// Gives bytes until it is asked to stop.
   private final class Endless: NSObject, AVAssetResourceLoaderDelegate, @unchecked Sendable {
     // Sendable: constant, but for the counts, which have a lock.
     let content: Data

@@ -207,11 +207,11 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     // The first sample begins, at double speed, half of what was trimmed before the output does.
     #expect(first.presentationTimeStamp == time(995) && first.duration == time(10))
 
-    // The end, told to a handler.
-    let told = Guarded(0)
-    #expect(CMSampleBufferSetInvalidateHandler(buffer) { _ in told.withLock { $0 += 1 } } == noErr)
+    // The end, reported to a handler.
+    let reported = Guarded(0)
+    #expect(CMSampleBufferSetInvalidateHandler(buffer) { _ in reported.withLock { $0 += 1 } } == noErr)
     #expect(CMSampleBufferInvalidate(buffer) == noErr && CMSampleBufferInvalidate(buffer) == noErr)
-    #expect(told.withLock { $0 } == 1)
+    #expect(reported.withLock { $0 } == 1)
 
     // Pictures that come later.
     var pixels: CVPixelBuffer?

@@ -36,7 +36,7 @@ import Testing
     #expect(sent.results([.init(source: 7, first: 77, offsets: [nil])], stamp: 0).count == 1)
   }
 
-  @Test("Times that are not told make no delay")
+  @Test("Times that are not reported make no delay")
   func timesThatAreNotToldMakeNoDelay() {
     var sent = SentPackets()
     for number in 1...3 as ClosedRange<UInt16> { sent.add(packet(number), at: 1) }
@@ -66,7 +66,7 @@ import Testing
     return (offsets.count, offsets.count { $0 == nil })
   }
 
-  @Test("Packets that one report has no room for are not told of as lost later")
+  @Test("Packets that one report has no room for are not reported as lost later")
   func packetsBeyondOneReportAreNotToldOfAsLost() throws {
     var recorder = ArrivalRecorder(sources: [7, 8, 9])
     for number in 0..<600 as Range<UInt16> {

@@ -79,7 +79,8 @@ import VideoToolbox
         let (status, session) = try Self.decoder(specification)
         #expect(status == noErr && Self.isUsed(session, Self.decoding) == true)
       }
-      // Who rules hardware out is told the truth, and what was there before stays as it was.
+      // The property is correct where hardware is ruled out, and what was there before stays as it
+      // was.
       #expect(Self.isUsed(Self.encoder([Self.allowedEncoder: false]).1, Self.encoding) == false)
       #expect(Self.isUsed(try Self.decoder([Self.allowedDecoder: false]).1, Self.decoding) == false)
       #expect(Self.isUsed(before, Self.encoding) == false)

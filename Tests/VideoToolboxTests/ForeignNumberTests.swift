@@ -192,11 +192,11 @@ import VideoToolbox
         allocator: nil, formatDescription: format, decoderSpecification: nil, imageBufferAttributes: nil,
         outputCallback: nil, decompressionSessionOut: &session), "create")
     let decoder = try #require(session)
-    let told = Mutex<OSStatus>(noErr)
+    let reported = Mutex<OSStatus>(noErr)
     let status = VTDecompressionSessionDecodeFrame(
       decoder, sampleBuffer: try #require(made), flags: [], infoFlagsOut: nil
-    ) { status, _, _, _, _ in told.withLock { $0 = status } }
-    #expect(status != noErr || told.withLock { $0 } != noErr)
+    ) { status, _, _, _, _ in reported.withLock { $0 = status } }
+    #expect(status != noErr || reported.withLock { $0 } != noErr)
     VTDecompressionSessionInvalidate(decoder)
     VTCompressionSessionInvalidate(encoder)
   }

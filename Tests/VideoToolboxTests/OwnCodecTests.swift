@@ -52,7 +52,7 @@ import VideoToolbox
   }
 
   @Test(
-    "An encoder of a program's own is told of as many samples as the format has, whatever wrapped memory says"
+    "An encoder of a program's own is given as many samples as the format has, whatever wrapped memory says"
   )
   func anEncoderSeesOnlyTheSamplesOfTheFormat() throws {
     // Chroma of half the width and all rows.
@@ -148,7 +148,7 @@ import VideoToolbox
     #expect(collector.all.map(\.status) == [kVTVideoEncoderMalfunctionErr])
     VTCompressionSessionInvalidate(session)
 
-    // What is out stays out: no frame is told of twice.
+    // What is out stays out: no frame is reported twice.
     let late = try makeSession(
       ToyCodec.type.rawValue, width: 64, height: 48,
       properties: [kVTCompressionPropertyKey_MaxAllowedFrameQP: 50])

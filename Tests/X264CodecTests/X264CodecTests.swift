@@ -42,7 +42,7 @@ import X264Codec
     }
     #expect(sets.sps.allSatisfy { $0[0] & 31 == 7 } && sets.pps.allSatisfy { $0[0] & 31 == 8 })
     #expect(run.frames.dropFirst().allSatisfy { $0.header == nil })
-    // With B frames, what is shown later comes first; by no more than the depth that was told.
+    // With B frames, what is shown later comes first; by no more than the depth that was reported.
     let depth = run.encoder.reorderingDepth
     #expect(depth > 0)
     for (n, frame) in run.frames.enumerated() {

@@ -14,7 +14,7 @@ import Testing
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
     #expect(run.status != 0, sourceLocation: sourceLocation)
     #expect(run.status < 128, "ended by a signal", sourceLocation: sourceLocation)
-    // On a slow machine the progress has been told before.
+    // On a slow machine the progress has been reported before.
     let lines = run.complaintLines.filter { !$0.contains(" fps") }
     #expect(lines.count == 1, "\(run.complaints)", sourceLocation: sourceLocation)
     #expect(lines.first?.hasPrefix("vtencode: ") == true, sourceLocation: sourceLocation)
@@ -249,7 +249,7 @@ import Testing
         + "--dimensions 320 180 --bitrate 4M --out \(name)",
       in: folder)
     #expect(run.status == 1, "\(run.complaints)")
-    // On a slow machine the progress has been told before.
+    // On a slow machine the progress has been reported before.
     #expect(run.complaintLines.filter { !$0.contains("fps") }.count == 1, "\(run.complaints)")
     #expect(run.complaints.contains("cannot write"))
     #expect(folder.contents == [])

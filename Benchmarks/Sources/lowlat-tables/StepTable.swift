@@ -10,7 +10,7 @@ enum StepTable {
 
   static func table(_ clips: [TableClip], _ simulator: CallSimulator) throws -> ResultTable {
     var table = ResultTable(
-      "The line falls to a third at 3 s and comes back at 6 s; the encoder is told 100 ms later and gets 0.85 of it",
+      "The line falls to a third at 3 s and comes back at 6 s; the encoder is notified 100 ms later and gets 0.85 of it",
       [
         "clip", "line", "encoder", "10 frames after down", "largest of them", "used after up", "queue p50",
         "queue p95",

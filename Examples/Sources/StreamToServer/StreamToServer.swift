@@ -27,7 +27,7 @@ struct StreamToServer {
     let sending = Task {
       var output: OVTLiveOutput?
       for await sample in samples {
-        // A server is told the parameter sets first, which come with the first sample.
+        // A server receives the parameter sets first, which come with the first sample.
         if output == nil, let format = sample.formatDescription {
           output = try OVTLiveOutput(url: url, formats: [format])
           output?.start { news.yield($0) }

@@ -47,8 +47,8 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
   func prepare(_ key: String, _ completion: @escaping @Sendable () -> Void) { file.whenOpened(completion) }
 
   /// Cancels loading in progress, which ends with `AVError.Code.operationCancelled`; the asset
-  /// remains in that state. Waiting callers are told at once, even if the file system, a server or
-  /// a resource loader's delegate does not respond. It has no effect if nothing is being loaded.
+  /// remains in that state. Waiting callers are notified at once, even if the file system, a server
+  /// or a resource loader's delegate does not respond. It has no effect if nothing is being loaded.
   open func cancelLoading() { file.cancel() }
 
   // MARK: Tracks

@@ -133,14 +133,14 @@ final class AssetFile: @unchecked Sendable {
   ///   - result: The result.
   ///   - isEnd: Whether the opening thread has finished.
   private func complete(_ result: Result<AssetDescription, AVError>, isEnd: Bool) {
-    let told = condition.withLock {
+    let completions = condition.withLock {
       if isEnd { isOpening = false }
       if outcome == nil { outcome = result }
       condition.broadcast()
       defer { waiting = [] }
       return waiting
     }
-    for completion in told { completion() }
+    for completion in completions { completion() }
   }
 
   private func open() throws -> Demuxer {

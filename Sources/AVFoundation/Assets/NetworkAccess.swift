@@ -29,7 +29,7 @@ func networkError(_ url: URL, _ options: [String: Any]?) -> AVError? {
   ]
   guard keys.contains(where: { (options[$0] as? NSNumber)?.boolValue == false }) else { return nil }
   return AVError(
-    .operationNotAllowed, reason: "It cannot be told whether the network is one that may be used.",
+    .operationNotAllowed, reason: "It cannot be determined whether the network is one that may be used.",
     advice: "Allow every network.")
 }
 

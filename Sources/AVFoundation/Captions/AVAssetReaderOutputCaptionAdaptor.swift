@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Is told of the parts of a text that an adaptor does not support.
+/// Receives the parts of a text that an adaptor does not support.
 public protocol AVAssetReaderCaptionValidationHandling: NSObjectProtocol {
   /// Tells the delegate that parts of a sample were left out of a caption.
   /// - Parameters:

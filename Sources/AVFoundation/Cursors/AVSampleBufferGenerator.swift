@@ -189,7 +189,7 @@ open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
       return buffers
     }
     for (pending, _) in waiting { pending.giveUp() }
-    // Handlers that wait for this data are told that it was cancelled.
+    // Handlers that wait for this data are notified that it was cancelled.
     for (pending, buffer) in waiting { pending.load(buffer) }
   }
 }

@@ -35,7 +35,7 @@ private struct ExportStates: AsyncSequence, Sendable {
     let session: AVAssetExportSession
     let interval: TimeInterval
     private let progress = Progress(totalUnitCount: 1000)
-    private var told: AVAssetExportSession.Status?
+    private var reportedStatus: AVAssetExportSession.Status?
     private var lastTime = Date.distantPast
 
     init(session: AVAssetExportSession, interval: TimeInterval) {
@@ -49,8 +49,8 @@ private struct ExportStates: AsyncSequence, Sendable {
       while !Task.isCancelled {
         let status = session.status
         let isDue = status == .exporting && Date().timeIntervalSince(lastTime) >= interval
-        if status != told || isDue {
-          told = status
+        if status != reportedStatus || isDue {
+          reportedStatus = status
           lastTime = Date()
           switch status {
           case .unknown: return .pending

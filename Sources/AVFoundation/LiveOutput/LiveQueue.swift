@@ -69,7 +69,7 @@ struct LiveQueue {
   ///   - isAway: whether there is no connection, so that the sample is left out.
   ///   - isConnected: whether samples are being sent, so that a long queue tells of a slow network.
   ///   - mayDrop: whether samples are left out if too many wait.
-  /// - Returns: what the program should be told.
+  /// - Returns: the event to report to the program.
   mutating func push(
     _ buffer: CMSampleBuffer, at time: CMTime, to track: Int, isAway: Bool, isConnected: Bool, mayDrop: Bool
   ) -> [OVTLiveOutput.Event] {

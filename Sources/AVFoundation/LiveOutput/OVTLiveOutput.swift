@@ -25,7 +25,7 @@ public final class OVTLiveOutput: Sendable {
     case connected
     /// The connection was lost, and the output tries to connect again.
     case reconnecting
-    /// All samples were sent, and the server was told the end of the stream.
+    /// All samples were sent, and the server was notified of the end of the stream.
     case finished
     /// The first connection could not be made, or the container cannot hold a sample;
     /// ``OVTLiveOutput/error`` tells why.

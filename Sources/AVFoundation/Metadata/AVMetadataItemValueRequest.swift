@@ -56,14 +56,14 @@ final class ValueLoading: @unchecked Sendable {
   }
 
   func finish(_ result: Result<Value, any Error>) {
-    let told = condition.withLock { () -> [@Sendable () -> Void] in
+    let completions = condition.withLock { () -> [@Sendable () -> Void] in
       guard outcome == nil else { return [] }
       outcome = result
       condition.broadcast()
       defer { waiting = [] }
       return waiting
     }
-    for completion in told { completion() }
+    for completion in completions { completion() }
   }
 
   /// The keys of the properties of a metadata item that depend on its value.

@@ -77,7 +77,7 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
   func receive(_ sample: CMSampleBuffer) {
     guard let image = CMSampleBufferGetImageBuffer(sample) else { return }
     let now = item?.currentTime() ?? .invalid
-    let told = lock.withLock { () -> (any AVPlayerItemOutputPullDelegate, DispatchQueue)? in
+    let receiver = lock.withLock { () -> (any AVPlayerItemOutputPullDelegate, DispatchQueue)? in
       // Pictures before the current one are removed, as the program has not asked for them in time.
       if let picture = current(now) { pictures.removeAll { $0.time < picture.time } }
       pictures.append(Picture(image: image, time: CMSampleBufferGetPresentationTimeStamp(sample)))
@@ -85,20 +85,20 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
       isWanted = false
       return (listener, listenerQueue ?? .main)
     }
-    guard let told else { return }
-    let call = Call(delegate: told.0)
-    told.1.async { [weak self] in if let self { call.delegate.outputMediaDataWillChange(self) } }
+    guard let receiver else { return }
+    let call = Call(delegate: receiver.0)
+    receiver.1.async { [weak self] in if let self { call.delegate.outputMediaDataWillChange(self) } }
   }
 
   func forget() {
-    let told = lock.withLock { () -> (any AVPlayerItemOutputPullDelegate, DispatchQueue)? in
+    let receiver = lock.withLock { () -> (any AVPlayerItemOutputPullDelegate, DispatchQueue)? in
       pictures = []
       vended = .invalid
       return listener.map { ($0, listenerQueue ?? .main) }
     }
-    guard let told else { return }
-    let call = Call(delegate: told.0)
-    told.1.async { [weak self] in if let self { call.delegate.outputSequenceWasFlushed(self) } }
+    guard let receiver else { return }
+    let call = Call(delegate: receiver.0)
+    receiver.1.async { [weak self] in if let self { call.delegate.outputSequenceWasFlushed(self) } }
   }
 
   // Sendable: only used on the delegate's queue.

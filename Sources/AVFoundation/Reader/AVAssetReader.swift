@@ -89,7 +89,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
       currentStatus = outputs.isEmpty ? .completed : .reading
       return true
     }
-    // The reading was cancelled meanwhile, and an output may have started after it was told to
+    // The reading was cancelled meanwhile, and an output may have started after it was asked to
     // stop.
     if !goes, status != .reading { for output in outputs { output.stop() } }
     return goes

@@ -101,7 +101,7 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   }
 
   func cancel(_ request: AVAssetResourceLoadingRequest) {
-    // If the delegate has not received the request, it is not told of the cancellation.
+    // If the delegate has not received the request, it is not notified of the cancellation.
     guard request.markAsCancelled() else { return }
     tell { if request.wasSeen { $0.resourceLoader(self, didCancel: request) } }
   }

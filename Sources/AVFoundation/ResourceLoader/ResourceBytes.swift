@@ -176,7 +176,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
         if isUnbounded { self.isTooLong = true }
         self.condition.broadcast()
       }
-      // The delegate is told to stop, since it might otherwise provide data forever.
+      // The delegate is asked to stop, since it might otherwise provide data forever.
       new.cancel()
     }
     new.onEnd = { [weak self] in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Is told of each fault that validation of a composition finds, and decides whether validation
+/// Receives each fault that validation of a composition finds, and decides whether validation
 /// continues.
 public protocol AVVideoCompositionValidationHandling: NSObjectProtocol {
   /// The value of a property is invalid: `renderSize`, `frameDuration` and others.
@@ -57,7 +57,7 @@ extension AVVideoComposition {
   ///     instructions are required; nil to check neither.
   ///   - timeRange: The range that the instructions must cover; an invalid range checks no
   ///     coverage.
-  ///   - validationDelegate: Is told of each fault; without it validation stops at the first.
+  ///   - validationDelegate: Receives each fault; without it validation stops at the first.
   /// - Returns: False if a fault was found.
   public func isValid(
     for asset: AVAsset?, timeRange: CMTimeRange,
@@ -83,7 +83,7 @@ extension AVVideoComposition {
   ///   - duration: The time after which no instructions are required; invalid for no limit.
   ///   - timeRange: The range that the instructions must cover; an invalid range checks no
   ///     coverage.
-  ///   - validationDelegate: Is told of each fault; without it validation stops at the first.
+  ///   - validationDelegate: Receives each fault; without it validation stops at the first.
   /// - Returns: False if a fault was found.
   public func isValid(
     for tracks: [AVAssetTrack], assetDuration duration: CMTime, timeRange: CMTimeRange,

@@ -169,9 +169,9 @@ extension MediaStream {
   ///   - index: The index of the elementary stream.
   ///   - rate: Frames per second; nil: the rate in the stream, or else `Demuxer.defaultFrameRate`.
   func asElementary(_ index: ElementaryStreamIndex, rate: AVRational?) -> MediaStream {
-    let told =
+    let storedRate =
       averageFrameRate.num > 0 && averageFrameRate.den > 0 ? averageFrameRate : Demuxer.defaultFrameRate
-    let frameRate = rate ?? told
+    let frameRate = rate ?? storedRate
     return MediaStream(
       index: 0, trackID: 1, kind: kind, codec: codec,
       timeBase: AVRational(num: frameRate.den, den: frameRate.num), startTime: 0,

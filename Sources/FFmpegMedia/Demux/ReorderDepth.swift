@@ -29,8 +29,8 @@ struct ReorderDepth {
     let type = H264NALUnitType.sequenceParameterSet.rawValue
     let sets = units.filter { $0.first.map { NALCodec.h264.unitType($0) } == type }
       .compactMap { try? H264SequenceParameterSet(nalUnit: $0) }
-    let told = sets.map(\.maxReorderFrames).max() ?? 16
-    frames = min(max(told, known), 16)
+    let signalled = sets.map(\.maxReorderFrames).max() ?? 16
+    frames = min(max(signalled, known), 16)
     infersFromLevel = !sets.contains { $0.vui?.restriction == nil && $0.inferredMaxReorderFrames == 0 }
   }
 }

@@ -53,8 +53,8 @@ package final class FilterGraph {
     else { throw MediaFileError(.outOfMemory, "no memory for a filter") }
     (self.source, self.sink) = (source, sink)
     let (code, messages) = LibavLog.collect { () -> Int32 in
-      let told = Self.describe(library, frame, timeBase, frameRate, to: source)
-      guard told >= 0 else { return told }
+      let status = Self.describe(library, frame, timeBase, frameRate, to: source)
+      guard status >= 0 else { return status }
       let begun = library.avfilter_init_str(source, nil)
       guard begun >= 0 else { return begun }
       let ended = library.avfilter_init_str(sink, nil)

@@ -17,8 +17,8 @@ package final class PictureFilter {
     case styledSubtitles(file: String)
   }
 
-  /// The format of a picture file. libavformat is told it, and does not guess: a file that is not a
-  /// picture could name other files.
+  /// The format of a picture file. libavformat is given it, and does not guess: a file that is not
+  /// a picture could name other files.
   package enum PictureFormat: String, Sendable {
     case png = "png_pipe"
     case jpeg = "jpeg_pipe"

@@ -13,7 +13,7 @@ package enum StreamContainer: String, Sendable, CaseIterable {
   /// ISO base media file format with a fragment (`moof`) at each key frame, and at least every two
   /// seconds.
   case fragmentedMP4
-  /// RTP packets to a server that was told of them by RTSP's ANNOUNCE (RFC 2326, 10.3).
+  /// RTP packets to a server to which they were announced by RTSP's ANNOUNCE (RFC 2326, 10.3).
   case rtsp
 
   /// The name of libavformat's muxer.

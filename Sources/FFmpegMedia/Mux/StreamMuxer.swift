@@ -303,7 +303,7 @@ package final class StreamMuxer {
     context.pointee.nb_chapters = UInt32(count)
   }
 
-  /// Writes what is left and the container's end. A server is told that the stream has ended.
+  /// Writes what is left and the container's end. A server is notified that the stream has ended.
   /// - Throws: `MediaFileError` if that fails.
   package func finish() throws {
     guard let context else { throw MediaFileError(.other, "the stream has been closed") }

@@ -67,7 +67,7 @@ package final class NetworkInput: @unchecked Sendable {
     }
   }
 
-  /// Sets the function that is told what happens to the connection, on any thread.
+  /// Sets the function that is called with the events of the connection, on any thread.
   package func onEvent(_ handler: @escaping @Sendable (Event) -> Void) {
     lock.withLock { self.handler = handler }
   }

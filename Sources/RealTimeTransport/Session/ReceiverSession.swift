@@ -10,7 +10,7 @@ public struct ReceiverSession {
     public var name = "receiver"
     /// Whether packets may arrive in another order than they were sent.
     public var reorders = true
-    /// The codecs of pictures that are taken. A sender of another one is told so, and no session
+    /// The codecs of pictures that are taken. A sender of another one is notified, and no session
     /// begins.
     public var codecs = Set(VideoCodec.allCases)
 

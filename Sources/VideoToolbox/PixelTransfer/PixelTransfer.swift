@@ -110,11 +110,12 @@ final class PixelTransfer: @unchecked Sendable {
       _ key: CFString, _ wanted: String?, _ number: (CFString?) -> Int32
     ) -> (source: UInt8, target: UInt8) {
       let unknown: UInt8 = 2
-      let told = code(key, number)
-      let target = wanted.map { UInt8(clamping: number($0 as CFString)) } ?? (told == unknown ? 1 : told)
+      let signalled = code(key, number)
+      let target =
+        wanted.map { UInt8(clamping: number($0 as CFString)) } ?? (signalled == unknown ? 1 : signalled)
       // PQ and HLG are transfer functions alone: no primaries have these numbers.
       let defaultCode: UInt8 = target == 16 || target == 18 ? 1 : target
-      return (told == unknown ? defaultCode : told, target)
+      return (signalled == unknown ? defaultCode : signalled, target)
     }
     let primaries = codes(
       kCVImageBufferColorPrimariesKey, settings.primaries, CVColorPrimariesGetIntegerCodePointForString)

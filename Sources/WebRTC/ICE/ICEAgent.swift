@@ -67,7 +67,7 @@ public struct ICEAgent: Sendable {
   public private(set) var state = State.checking
   /// The peer's address of the chosen pair; nil before there is one.
   public private(set) var selected: TransportAddress?
-  /// The candidates of this end, with the reflexive one as soon as the server has told it.
+  /// The candidates of this end, with the reflexive one as soon as the server has reported it.
   public private(set) var localCandidates: [ICECandidate]
   /// When the newest request was sent that the peer has answered; for a lite agent, when the newest
   /// authentic request came.

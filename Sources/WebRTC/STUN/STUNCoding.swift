@@ -27,8 +27,8 @@ extension STUNMessage {
       guard seen.insert(type).inserted, !hasIntegrity || type == STUNAttribute.fingerprint else { continue }
       if type == STUNAttribute.fingerprint {
         var field = ByteReader(value)
-        guard reader.remaining == 0, size == 4, let told = try? field.uint32(),
-          told == CRC32.of(bytes[..<offset]) ^ Self.fingerprintMask
+        guard reader.remaining == 0, size == 4, let fingerprint = try? field.uint32(),
+          fingerprint == CRC32.of(bytes[..<offset]) ^ Self.fingerprintMask
         else { return nil }
         continue
       }

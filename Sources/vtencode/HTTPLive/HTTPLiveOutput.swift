@@ -202,7 +202,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     lock.withLock {
       guard !isAbandoned else { return }
       isAbandoned = true
-      // Players of a live stream are told that it has ended; the playlists list whole segments.
+      // Players of a live stream are notified that it has ended; the playlists list whole segments.
       if isLive { try? endPlaylists() }
       files?.discard()
     }

@@ -66,7 +66,7 @@ protocol Output: AnyObject, Sendable {
   /// - Returns: the size, and the path if it is another one than intended.
   func publish(isPart: Bool) throws -> OutputResult
   /// Discards the output of a run that has failed: a file is removed, and the readers of a live
-  /// output are told. Blocked calls of `append` return.
+  /// output are notified. Blocked calls of `append` return.
   func abandon()
 }
 

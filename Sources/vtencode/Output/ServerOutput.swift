@@ -89,7 +89,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   ///   - container: the container; nil for that of the address's scheme.
   ///   - isPaced: whether samples come in real time, so that none waits for the server.
   ///   - hasRate: whether the encoder keeps a bit rate, which can be lowered for a slow server.
-  ///   - showsEvents: whether the user is told of lost connections.
+  ///   - showsEvents: whether the user is notified of lost connections.
   ///   - control: is asked for key frames and lower rates.
   ///   - number: a number that no other output of the run has.
   init(

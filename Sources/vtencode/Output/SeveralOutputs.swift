@@ -19,7 +19,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
 
   /// - Parameters:
   ///   - outputs: at least one.
-  ///   - showsFailures: whether the user is told at once of an output that fails.
+  ///   - showsFailures: whether the user is notified at once of an output that fails.
   init(_ outputs: [any Output], showsFailures: Bool) {
     (self.outputs, self.showsFailures) = (outputs, showsFailures)
   }

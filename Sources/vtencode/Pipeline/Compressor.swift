@@ -37,7 +37,7 @@ final class Compressor: @unchecked Sendable {
 
   /// - Parameters:
   ///   - plan: the settings.
-  ///   - source: the movie, whose format, colours and duration the session is told.
+  ///   - source: the movie, whose format, colours and duration the session is given.
   ///   - storage: the storage for several passes; nil for one pass.
   ///   - output: is called with the result of each frame.
   /// - Throws: a `Failure` if no session takes the settings.

@@ -95,7 +95,7 @@ final class ReceiveRun: @unchecked Sendable {
     do {
       try receive()
     } catch {
-      // The sender is told, so that it does not go on sending.
+      // The sender is notified, so that it does not go on sending.
       endSession()
       throw error
     }

@@ -9,7 +9,7 @@ final class ReceivedAudio {
     /// Its time in the movie in seconds, and when it was decoded, by `SessionTime`.
     var time: Double
     var decoded: Double
-    /// When it was taken, as the sender's NTP time; nil if the sender has not told.
+    /// When it was taken, as the sender's NTP time; nil if the sender has not reported it.
     var captured: UInt64?
   }
 

@@ -115,7 +115,7 @@ final class SendRun: @unchecked Sendable {
     lock.withLock { self.socket = socket }
     defer {
       pump?.stop()
-      // The peer is told also when the source or the encoder fails.
+      // The peer is notified also when the source or the encoder fails.
       endSession()
       socket.close()
     }

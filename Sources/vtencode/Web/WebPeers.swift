@@ -28,7 +28,7 @@ final class WebPeers: @unchecked Sendable {
   private let lock = Lock()
   private var peers: [WebPeer] = []
   private var profile: H264Profile.Kind?
-  /// Whether a key frame has told a profile that WebRTC has no name for.
+  /// Whether a key frame has shown a profile that WebRTC has no name for.
   private var isUnknownProfile = false
   private var codec = VideoCodec.h264
   private var hasAudio = false

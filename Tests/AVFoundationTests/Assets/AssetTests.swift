@@ -10,9 +10,9 @@ import Testing
     if case .notYetLoaded = asset.status(of: .duration) {} else { Issue.record("loaded too early") }
     let (tracks, duration) = try await asset.load(.tracks, .duration)
     #expect(tracks.count == 2)
-    let told =
+    let reported =
       try Double(Probe.properties(try Fixture.movie(), stream: nil, "format=duration")["duration"] ?? "") ?? 0
-    #expect(abs(duration.seconds - told) < 0.001)
+    #expect(abs(duration.seconds - reported) < 0.001)
     if case .loaded(let value) = asset.status(of: .duration) {
       #expect(value == duration)
     } else {
@@ -54,7 +54,7 @@ import Testing
     #expect(asset.track(withTrackID: audio.trackID) === audio)
   }
 
-  @Test func rotationAndShapeAreTold() async throws {
+  @Test func rotationAndShapeAreReported() async throws {
     let turned = try Fixture.make(
       "turned.mov", ["-i", try Fixture.movie(), "-c", "copy", "-metadata:s:v", "rotate=90"])
     let track = try #require(

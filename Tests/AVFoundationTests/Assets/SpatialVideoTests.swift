@@ -70,7 +70,7 @@ import Testing
       "vexu", eyes, box("proj", full("prji", Array("hequ".utf8))),
       box("pack", full("pkin", Array("side".utf8)))) + fieldOfView
 
-  @Test func viewsAreToldByTheFormatDescription() async throws {
+  @Test func viewsAreReportedByTheFormatDescription() async throws {
     let scratch = Scratch()
     try await expectViews(movie(Self.all, scratch))
   }
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// One eye, and nothing else; kinds that nobody knows.
-  @Test func whatIsNotSaidIsNotTold() async throws {
+  @Test func whatIsNotDeclaredIsNotReported() async throws {
     let scratch = Scratch()
     let boxes = Self.box(
       "vexu", Self.box("eyes", Self.full("stri", [5])),

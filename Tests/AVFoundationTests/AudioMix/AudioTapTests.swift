@@ -113,7 +113,7 @@ import TestSupport
   }
 
   @Test(
-    "A tap sees every frame with its time, what it changes is heard, and it is told when audio begins and ends"
+    "A tap sees every frame with its time, what it changes is heard, and it is notified when audio begins and ends"
   )
   func aTapSeesAndChangesEveryFrame() throws {
     let (path, samples) = try Self.audio()

@@ -190,7 +190,7 @@ import Testing
         #expect(try Self.pixel(made[index], x, y) == [0, 0, 0, 255])
       }
     }
-    // Faults are told before anything is read.
+    // Faults are reported before anything is read.
     for change in [
       { (c: AVMutableVideoComposition) in c.frameDuration = .zero }, { $0.renderSize = .zero },
       { $0.instructions = [] }, { $0.renderScale = 2 },

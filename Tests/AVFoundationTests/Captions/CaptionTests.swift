@@ -292,7 +292,7 @@ import Testing
     ) { lock.withLock { list += syntaxElements } }
   }
 
-  @Test("Subtitles of other files are read as captions, and what is left out of them is told")
+  @Test("Subtitles of other files are read as captions, and what is left out of them is reported")
   func subtitlesOfOtherFilesAreReadAsCaptions() async throws {
     let scratch = Scratch()
     try "1\n00:00:00,500 --> 00:00:01,000\nplain <i>slanted</i>\n\n2\n00:00:01,200 --> 00:00:01,800\nlast\n"

@@ -128,7 +128,7 @@ import Testing
     #expect(times.contains(target.presentationTimeStamp))
   }
 
-  @Test("Data that is read in the background arrives, and who asks is told; nothing is read twice")
+  @Test("Data that is read in the background arrives, and the caller is notified; nothing is read twice")
   func dataThatIsReadInTheBackgroundArrives() async throws {
     let path = try movie()
     let source = try await Source(path, timebase: try CMTimebase(sourceClock: CMClockGetHostTimeClock()))

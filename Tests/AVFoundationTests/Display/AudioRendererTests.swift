@@ -199,7 +199,7 @@ import TestSupport
     values.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian) { Array($0) } }
   }
 
-  @Test func whatIsNoAudioFails() throws {
+  @Test func whatIsNotAudioFails() throws {
     let renderer = AVSampleBufferAudioRenderer()
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
     renderer.enqueue(samples[0])

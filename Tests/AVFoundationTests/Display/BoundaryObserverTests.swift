@@ -26,23 +26,23 @@ import TestSupport
       }
     }
     synchronizer.setRate(1, time: time(10))
-    await wait(for: 2, secondCount: 1)
+    await wait(for: 2, second: 1)
     #expect(count.withLock { $0 } == 2)
     // Back: the same two again.
     synchronizer.setRate(1, time: time(10))
-    await wait(for: 4, secondCount: 2)
+    await wait(for: 4, second: 2)
     #expect(count.withLock { $0 } == 4)
     // Over all that are left: none of them.
     synchronizer.setRate(1, time: time(5_000_000))
-    await wait(for: 4, secondCount: 3)
+    await wait(for: 4, second: 3)
     #expect(count.withLock { $0 } == 4)
     // Over one, to shortly before the next.
     synchronizer.setRate(1, time: time(3_999_999))
-    await wait(for: 5, secondCount: 4)
+    await wait(for: 5, second: 4)
     #expect(count.withLock { $0 } == 5)
     synchronizer.removeTimeObserver(observer)
     synchronizer.setRate(1, time: time(10))
-    await wait(for: 5, secondCount: 5)
+    await wait(for: 5, second: 5)
     #expect(count.withLock { $0 } == 5)
     synchronizer.removeTimeObserver(secondObserver)
   }
@@ -70,7 +70,7 @@ import TestSupport
     await play(from: 2, past: 3)
     await waitUntil { count.withLock { $0 } >= 2 }
     #expect(count.withLock { $0 } == 2)
-    // A boundary that was told of does not come again when playback continues.
+    // A boundary that was reported does not come again when playback continues.
     synchronizer.setRate(1, time: .invalid)
     synchronizer.setRate(1, time: time(4999))
     await waitUntil { count.withLock { $0 } >= 3 }

@@ -28,7 +28,8 @@ import Testing
   }
 
   @Test(
-    "Tracks that stand in for each other are all written, or the one that is enabled, as the session is told")
+    "Tracks that stand in for each other are all written, or the one that is enabled, as the session is configured"
+  )
   func tracksThatStandInForEachOtherAreAllWritten() async throws {
     let scratch = Scratch()
     let cases: [(name: String, handling: AVAssetTrackGroupOutputHandling?, expected: [String])] = [
@@ -197,9 +198,9 @@ import Testing
   }
 
   @Test(
-    "A format that another takes the place of is told, and carried by the samples; decoded pictures have its colours"
+    "A format that another takes the place of is reported, and carried by the samples; decoded pictures have its colours"
   )
-  func aFormatThatAnotherTakesThePlaceOfIsTold() async throws {
+  func aFormatThatAnotherTakesThePlaceOfIsReported() async throws {
     let source = asset(try Fixture.movie())
     let video = try #require(try await source.loadTracks(withMediaType: .video).first)
     let original = try #require(try await video.load(.formatDescriptions).first)

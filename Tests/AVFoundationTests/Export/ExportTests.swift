@@ -206,7 +206,7 @@ import TestSupport
     #expect(scratch.contents.isEmpty)
   }
 
-  @Test func estimatesAndCompatibilityAreTold() async throws {
+  @Test func estimatesAndCompatibilityAreReported() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     #expect(
       AVAssetExportSession.exportPresets(compatibleWith: asset).contains(AVAssetExportPresetPassthrough))

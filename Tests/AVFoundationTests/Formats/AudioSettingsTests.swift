@@ -59,7 +59,7 @@ import Testing
     #expect(qualities.map(\.rawValue) == [0, 32, 64, 96, 127])
   }
 
-  @Test func whatIsNoValueIsRefused() throws {
+  @Test func whatIsNotValueIsRefused() throws {
     let wrong: [(String, Any)] = [
       (AVEncoderBitRatePerChannelKey, 10), (AVEncoderBitRatePerChannelKey, "64000"),
       (AVEncoderAudioQualityKey, 128), (AVEncoderAudioQualityForVBRKey, "high"),

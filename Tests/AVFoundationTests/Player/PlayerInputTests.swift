@@ -23,7 +23,7 @@ import TestSupport
     }
   }
 
-  @Test func whatIsNoMovieFails() async throws {
+  @Test func whatIsNotMovieFails() async throws {
     let scratch = Scratch()
     try Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 73) }).write(to: scratch.url("noise.mp4"))
     for path in [scratch.file("noise.mp4"), scratch.file("absent.mp4")] {
@@ -66,7 +66,7 @@ import TestSupport
   }
 
   /// A file that breaks off is played as far as it goes, says so, and can be played again.
-  @Test func whatBreaksOffIsPlayedAndTold() async throws {
+  @Test func whatBreaksOffIsPlayedAndReported() async throws {
     let whole = try Fixture.make("whole.mkv", ["-i", Fixture.movie(), "-c", "copy"])
     let scratch = Scratch()
     let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))

@@ -30,7 +30,7 @@ import Testing
     #expect(missing(times(0..<300, without: [50, 60, 61, 90, 130]), gaps: [50, 59, 85, 126]) == 5)
     let many = Set(stride(from: 20, to: 300, by: 10))
     #expect(missing(times(0..<310, without: many), gaps: Set(0..<300)) == 28)
-    // What is told of already is not told again, in whichever order it comes.
+    // A reported gap is not reported again, in whichever order it comes.
     #expect(missing(times(0..<100, without: [50, 52]), gaps: [49], lost: [47: [52 * 40]]) == 1)
     // Nothing says that the file holds too little.
     #expect(missing(times(0..<300, without: [50, 60]), gaps: []) == 0)

@@ -289,7 +289,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
       let error = await #expect(throws: AVError.self) { try await loading.value }
       #expect(error?.code == .operationCancelled)
       await waitUntil { delegate.cancelled > 0 }
-      #expect(delegate.cancelled == 1, "the delegate was not told")
+      #expect(delegate.cancelled == 1, "the delegate was not notified")
     }
   }
 
@@ -358,7 +358,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
       default: AVAssetReaderTrackOutput(track: track, outputSettings: pcm)
       }
     // What a cancelled reader leaves is not an end of the file: damage that is tolerated is not
-    // told of either.
+    // reported either.
     let tolerant = output as? AVAssetReaderTrackOutput
     tolerant?.ovtToleratesDamage = true
     reader.add(output)

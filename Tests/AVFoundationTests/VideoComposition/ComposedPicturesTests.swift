@@ -162,7 +162,7 @@ import TestSupport
 
   // MARK: - Colours
 
-  @Test func coloursOfTheSourceAreTold() throws {
+  @Test func coloursOfTheSourceAreReported() throws {
     let asset = try Self.red()
     let composition = AVMutableVideoComposition(propertiesOf: asset)
     for format in [kCVPixelFormatType_32BGRA, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange] {

@@ -189,7 +189,7 @@ import Testing
     return made
   }
 
-  @Test func faultsAreTold() throws {
+  @Test func faultsAreReported() throws {
     let asset = try Self.red()
     let composition = try Self.composition(asset)
     let all = CMTimeRange(start: .zero, duration: .positiveInfinity)
@@ -224,7 +224,7 @@ import Testing
     #expect(faults(of: nil, .invalid).contains("instructions"))
   }
 
-  @Test func faultsAreToldAsynchronously() async throws {
+  @Test func faultsAreReportedAsynchronously() async throws {
     let asset = try Self.red()
     let composition = try Self.composition(asset)
     let all = CMTimeRange(start: .zero, duration: .positiveInfinity)

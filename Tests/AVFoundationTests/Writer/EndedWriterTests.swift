@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Who waits for a writer that fails or is cancelled is told: nobody waits for ever.
+/// Who waits for a writer that fails or is cancelled is reported: nobody waits for ever.
 @Suite struct EndedWriterTests {
   /// How a writer comes to its end before its inputs do.
   enum Way: CaseIterable { case secondSession, badSample, cancelled, badInput }
@@ -53,14 +53,14 @@ import TestSupport
     let answers = Mutex<[Bool]>([])
     let object = ReleaseObserver()
     await withCheckedContinuation { continuation in
-      let told = Told(continuation)
+      let resumption = Resumption(continuation)
       video.requestMediaDataWhenReady(on: queue) { [object] in
         withExtendedLifetime(object) {}
         // As Apple's samples do: whether an append succeeds is all that is looked at.
         while video.isReadyForMoreMediaData {
           let answer = video.append(last)
           answers.withLock { $0.append(answer) }
-          guard answer else { return told.tell() }
+          guard answer else { return resumption.resume() }
         }
       }
       setting.end(way)
@@ -68,10 +68,10 @@ import TestSupport
     // An append before the writer knew of its end may have succeeded.
     #expect(answers.withLock { $0.last == false && $0.filter { !$0 }.count == 1 })
     #expect(writer.status == (way == .cancelled ? .cancelled : .failed))
-    // Later askers are told as well, and finishing an ended writer returns.
+    // Later requests are answered as well, and finishing an ended writer returns.
     await withCheckedContinuation { continuation in
-      let told = Told(continuation)
-      setting.audio.requestMediaDataWhenReady(on: queue) { told.tell() }
+      let resumption = Resumption(continuation)
+      setting.audio.requestMediaDataWhenReady(on: queue) { resumption.resume() }
     }
     await writer.finishWriting()
     #expect(setting.scratch.contents.isEmpty)
@@ -80,10 +80,10 @@ import TestSupport
   private final class ReleaseObserver: Sendable {}
 
   /// Resumes once.
-  private final class Told: Sendable {
+  private final class Resumption: Sendable {
     private let continuation: Mutex<CheckedContinuation<Void, Never>?>
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
-    func tell() {
+    func resume() {
       continuation.withLock { waiting in
         defer { waiting = nil }
         return waiting
@@ -145,8 +145,8 @@ import TestSupport
     #expect(writer.status == .failed && !writer.startWriting() && input.isReadyForMoreMediaData)
     #expect(!adaptor.append(try WriterBehaviourTests.picture(0), withPresentationTime: .zero))
     await withCheckedContinuation { continuation in
-      let told = Told(continuation)
-      input.requestMediaDataWhenReady(on: .global()) { told.tell() }
+      let resumption = Resumption(continuation)
+      input.requestMediaDataWhenReady(on: .global()) { resumption.resume() }
     }
   }
 
@@ -225,8 +225,8 @@ import TestSupport
     let own = input.lock.withLock { input.state.encoder }
     input.lock.withLock { input.state.encoder = Momentary() }
     await withCheckedContinuation { continuation in
-      let told = Told(continuation)
-      input.requestMediaDataWhenReady(on: DispatchQueue(label: "real time")) { told.tell() }
+      let resumption = Resumption(continuation)
+      input.requestMediaDataWhenReady(on: DispatchQueue(label: "real time")) { resumption.resume() }
     }
     input.lock.withLock { input.state.encoder = own }
     writer.cancelWriting()
@@ -258,7 +258,7 @@ import TestSupport
     let pictures = try (0..<90).map { try WriterBehaviourTests.picture($0) }
     let next = Mutex((picture: 0, audio: 0))
     await withCheckedContinuation { continuation in
-      let told = Told(continuation)
+      let resumption = Resumption(continuation)
       video.requestMediaDataWhenReady(on: queue) {
         while video.isReadyForMoreMediaData {
           let index = next.withLock { next in
@@ -275,7 +275,7 @@ import TestSupport
                 }
                 guard index < audioTracks.count, audio.append(audioTracks[index]) else {
                   audio.markAsFinished()
-                  return told.tell()
+                  return resumption.resume()
                 }
               }
             }

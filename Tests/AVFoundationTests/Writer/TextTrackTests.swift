@@ -123,7 +123,7 @@ private enum MovieHeaderFacts {
     #expect(found == ["Good day": 0.1, "Good night": 0.5])
   }
 
-  @Test func whatIsNoTimedTextIsRefused() async throws {
+  @Test func whatIsNotTimedTextIsRefused() async throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(outputURL: scratch.url("out.mp4"), fileType: .mp4)
     let settings = AVAssetWriterInput(mediaType: .subtitle, outputSettings: ["x": 1])

@@ -366,11 +366,13 @@ import TestSupport
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     // ffprobe's word: the container's side data.
-    let told = try Tool.run([
+    let reported = try Tool.run([
       "ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream_side_data", "-of", "json",
       scratch.file("hdr.mov"),
     ])
-    #expect(told.contains("Mastering display metadata") && told.contains("\"max_content\": 1000"), "\(told)")
+    #expect(
+      reported.contains("Mastering display metadata") && reported.contains("\"max_content\": 1000"),
+      "\(reported)")
     let asset = AVURLAsset(url: scratch.url("hdr.mov"))
     let track = try #require(try await asset.loadTracks(withMediaType: .video).first)
     let format = try #require(try await track.load(.formatDescriptions).first)

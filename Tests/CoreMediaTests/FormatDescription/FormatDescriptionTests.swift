@@ -125,7 +125,7 @@ import Testing
     #expect(!plain.matchesImageBuffer(taller))
   }
 
-  @Test func formatsOfAudioAreToldToC() throws {
+  @Test func formatsOfAudioAreReportedToC() throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48_000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: kAudioFormatFlagIsFloat,
       mBytesPerPacket: 4, mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: 1, mBitsPerChannel: 32,

@@ -41,10 +41,10 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
 
   @Test func theThresholdLimitsTheBuffersInUse() throws {
     let pool = try makePool()
-    let told = Atomic<Int>(0)
+    let reported = Atomic<Int>(0)
     let name = Notification.Name(kCVPixelBufferPoolFreeBufferNotification as String)
     let observer = NotificationCenter.default.addObserver(forName: name, object: pool, queue: nil) { _ in
-      told.add(1, ordering: .relaxed)
+      reported.add(1, ordering: .relaxed)
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     var held = (0..<3).compactMap { _ in take(pool, threshold: 3).1 }
@@ -52,9 +52,9 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     #expect(take(pool, threshold: 3).0 == kCVReturnWouldExceedAllocationThreshold)
     #expect(take(pool, threshold: 3).1 == nil)
     // Without a threshold there is no limit; with one, a free buffer may still be used.
-    #expect(told.load(ordering: .relaxed) == 0)
+    #expect(reported.load(ordering: .relaxed) == 0)
     held.removeLast()
-    #expect(told.load(ordering: .relaxed) == 1)
+    #expect(reported.load(ordering: .relaxed) == 1)
     #expect(take(pool, threshold: 3).0 == kCVReturnSuccess)
     held.append(contentsOf: (0..<2).compactMap { _ in take(pool).1 })
     #expect(held.count == 4)

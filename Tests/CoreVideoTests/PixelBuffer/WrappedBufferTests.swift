@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a release callback was told.
+/// The arguments of a release callback.
 private final class Log: Sendable {
   let released = Mutex<[Int]>([])
 }

@@ -311,8 +311,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
-  /// What the decoder makes up is told of, however many threads decode: each time the same.
-  @Test func concealmentIsToldOfByEveryThread() throws {
+  /// What the decoder conceals is reported, however many threads decode: each time the same.
+  @Test func concealmentIsReportedByEveryThread() throws {
     let url = try TestStream.h264Pyramid.make(seconds: 3)
     defer { try? FileManager.default.removeItem(at: url) }
     var movie = try TestMovie(url)
@@ -336,7 +336,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
 
   /// Pictures of several slices, decoded at once by a decoder that is offered several threads: as
   /// by one.
-  @Test(arguments: [true, false]) func damagedSlicesAreToldOfAtOnce(conceals: Bool) throws {
+  @Test(arguments: [true, false]) func damagedSlicesAreReportedAtOnce(conceals: Bool) throws {
     let stream = TestStream(
       name: "slices", arguments: ["-c:v", "libx264", "-bf", "0", "-x264-params", "slices=4"], codec: .h264)
     let url = try stream.make(seconds: 2)

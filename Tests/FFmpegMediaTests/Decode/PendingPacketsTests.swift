@@ -21,37 +21,37 @@ import Testing
   /// A reference that is never shown does not let all later pictures wait.
   @Test(arguments: [0, 4, 64]) func picturesDoNotWaitForOneThatIsHeldForEver(threads: Int) {
     var pending = PendingPackets(order: .decoding)
-    var told: [DecodedFrame] = []
+    var reported: [DecodedFrame] = []
     var maxWaitingPackets = 0
     let bad = CodecError.badData("another one")
     for token in 0..<Int64(1000) {
       take(token, &pending)
       if token != 7 { pending.complete(token, .failed(bad)) }
       pending.markAsLost(before: threads) { $0 == 7 }
-      told += pending.takeReady()
-      maxWaitingPackets = max(maxWaitingPackets, Int(token) + 1 - told.count)
+      reported += pending.takeReady()
+      maxWaitingPackets = max(maxWaitingPackets, Int(token) + 1 - reported.count)
     }
-    #expect(told.map(\.token) == Array(0..<1000))
-    #expect(told.count { isDropped($0) } == 1 && isDropped(told.first { $0.token == 7 }))
+    #expect(reported.map(\.token) == Array(0..<1000))
+    #expect(reported.count { isDropped($0) } == 1 && isDropped(reported.first { $0.token == 7 }))
     #expect(maxWaitingPackets <= PendingPackets.maxWaitingPackets + threads + 1)
-    // What is told of is over: a picture that does come is not told of twice.
+    // A reported picture is finished: if it does come, it is not reported twice.
     #expect(!pending.isPending(7))
   }
 
   /// As far as a decoder reorders, it is waited for.
   @Test func picturesThatComeLateAreWaitedFor() {
     var pending = PendingPackets(order: .decoding)
-    var told: [DecodedFrame] = []
+    var reported: [DecodedFrame] = []
     let bad = CodecError.badData("another one")
     for token in 0..<Int64(40) {
       take(token, &pending)
       if token % 36 != 0 { pending.complete(token, .failed(bad)) }
       if token == 35 { pending.complete(0, .failed(bad)) }
       pending.markAsLost(before: 4) { $0 % 36 == 0 }
-      told += pending.takeReady()
+      reported += pending.takeReady()
     }
-    #expect(told.map(\.token) == Array(0..<36))
-    #expect(!told.contains { isDropped($0) })
+    #expect(reported.map(\.token) == Array(0..<36))
+    #expect(!reported.contains { isDropped($0) })
   }
 
   /// In the order of presentation nothing waits: a picture may be held for as long as it is of use.

@@ -3,10 +3,10 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// Addresses of inputs, and what libavformat is told of them.
+/// Addresses of inputs, and what libavformat is given for them.
 @Suite struct NetworkAddressTests {
   @Test(
-    "A listener is told by its query or by its host",
+    "A listener is recognised by its query or by its host",
     arguments: [
       ("rtmp://host/live/key", false, "rtmp://host/live/key"),
       ("rtmp://host/live/key?listen", true, "rtmp://host/live/key"),
@@ -19,7 +19,7 @@ import Testing
       ("tcp://host:5000?listen", true, "tcp://host:5000?listen"),
       ("http://host/a.mp4", false, "http://host/a.mp4"),
     ])
-  func aListenerIsToldByItsQueryOrHost(_ text: String, _ listens: Bool, _ opened: String) throws {
+  func aListenerIsRecognisedByItsQueryOrHost(_ text: String, _ listens: Bool, _ opened: String) throws {
     let input = try NetworkInput(text)
     #expect(input.isListener == listens)
     #expect(input.openedURL == opened)
@@ -58,7 +58,7 @@ import Testing
   @Test(
     "What is not an address has an error without secrets",
     arguments: ["rtmp:///live/hiddenkey", "http://0.0.0.0/a/hiddenkey", "http://h/a@b/hiddenkey"])
-  func whatIsNoAddressHasAnError(_ text: String) {
+  func whatIsNotAddressHasAnError(_ text: String) {
     let error = #expect(throws: MediaFileError.self) { try NetworkInput(text) }
     #expect(error?.detail.contains("hidden") == false)
   }

@@ -112,7 +112,7 @@ import Testing
     #expect(packets.map(\.timestamp).last == UInt32.max - 10_000 &+ 96_960)
   }
 
-  @Test func whatIsNoAudioIsRefused() {
+  @Test func whatIsNotAudioIsRefused() {
     var receiver = Self.receiver { $0.media = 7 }
     var packet = RTPPacket(payloadType: 99, sequenceNumber: 1, timestamp: 5, source: 7, payload: [1])
     var taken = [receiver.receive(packet.bytes, at: 0)]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// Encoders that do as they are told, one line that they share, and what the controllers make of
+/// Encoders that keep to their rate, one line that they share, and what the controllers make of
 /// it.
 private final class SharedLine {
   struct Flow {
@@ -157,7 +157,7 @@ private final class SharedLine {
       if isOverfull { stopped += 1 }
       let wrong = (200..<200 + reports).contains(step) ? error : 0
       var results: [CongestionController.PacketResult] = []
-      // Where pictures are left out nothing is sent, and nothing is told of.
+      // Where pictures are left out nothing is sent, and nothing is reported.
       for index in 0..<(isOverfull ? 0 : 4) {
         let sent = time + Double(index) * 0.01
         controller.noteSent(bits: 8000, at: sent)

@@ -71,7 +71,7 @@ import Testing
       let rate = frame < 40 ? 4_000_000.0 : 1_000_000
       time = Double(frame) / 30
       for _ in 0..<5 {
-        // Times are told in 1024ths of a second.
+        // Times are reported in 1024ths of a second.
         let next = time + 9600 / rate
         line.add(
           bits: 9600, pause: (next * 1024).rounded(.down) / 1024 - (time * 1024).rounded(.down) / 1024,

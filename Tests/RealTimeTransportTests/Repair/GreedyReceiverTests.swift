@@ -160,13 +160,13 @@ import Testing
             })
         }
       }
-      var told: [Double] = []
+      var reported: [Double] = []
       pair.packetObserver = { bytes, isForth, time in
-        if isForth, time > 3, let greeting = Greeting(bytes) { told.append(greeting.roundTrip) }
+        if isForth, time > 3, let greeting = Greeting(bytes) { reported.append(greeting.roundTrip) }
       }
       try pair.run(frames: 150)
       // The sender tells the receiver what it goes by. There are 40 ms there and back.
-      #expect(told.count > 1 && told.allSatisfy { $0 > 0.035 && $0 < 0.2 }, "\(lie): \(told)")
+      #expect(reported.count > 1 && reported.allSatisfy { $0 > 0.035 && $0 < 0.2 }, "\(lie): \(reported)")
     }
   }
 

@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test("An implausible round-trip time is reported as the longest possible one")
-  func anImpossibleRoundTripIsToldAsTheLongestPossible() throws {
+  func anImpossibleRoundTripIsReportedAsTheLongestPossible() throws {
     var bytes = Greeting(nonce: .init([1]), clock: 2, source: 3).bytes()
     bytes.replaceSubrange(48..<52, with: [255, 255, 255, 255])
     #expect(Greeting(bytes)?.roundTrip == Greeting.longestRoundTrip)

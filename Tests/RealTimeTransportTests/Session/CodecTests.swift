@@ -36,7 +36,7 @@ import Testing
     #expect(abs(calls[0].shown.count - calls[1].shown.count) < 60)
   }
 
-  @Test("A receiver that does not take the codec is sent nothing but greetings, and the sender is told")
+  @Test("A receiver that does not take the codec is sent nothing but greetings, and the sender is notified")
   func aReceiverThatDoesNotTakeTheCodecIsSentNothing() throws {
     for (codec, taken) in [(VideoCodec.hevc, [VideoCodec.h264]), (.h264, [.hevc]), (.hevc, [])] {
       let pair = SessionPair(taking: Set(taken)) { $0.stream.codec = codec }

@@ -71,7 +71,7 @@ import Testing
     #expect(policy.takeRequirements(at: 2).forcesKeyFrame)
   }
 
-  @Test("A sender keeps to what the receiver wants, answers, and forgets it when told to")
+  @Test("A sender keeps to what the receiver wants, answers, and discards it on request")
   func aSenderKeepsToWhatTheReceiverWants() throws {
     let pair = SessionPair { $0.rates.maximum = 3_000_000 }
     pair.followsRate = true

@@ -141,7 +141,7 @@ import Testing
     try alone.run(frames: 90)
   }
 
-  @Test("Two that were told good-bye in each other's name do not answer each other for ever")
+  @Test("Two that received a goodbye in each other's name do not answer each other for ever")
   func forgedGoodByesAreNotAnsweredForEver() throws {
     let pair = SessionPair()
     try pair.run(frames: 30, end: 1.5)

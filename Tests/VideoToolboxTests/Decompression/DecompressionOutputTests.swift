@@ -278,7 +278,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(serialized == ["ThreadCount": 2] as NSDictionary)
   }
 
-  @Test func timeStampsOfFramesUnderWayAreTold() throws {
+  @Test func timeStampsOfFramesUnderWayAreReported() throws {
     let movie = try SampleMovie(reordering, seconds: 1, reference: false)
     let session = try makeDecoder(movie.format, properties: [kVTDecompressionPropertyKey_ThreadCount: 3])
     let collector = try decode(session, Array(movie.samples.prefix(10)), ._EnableTemporalProcessing)
@@ -510,7 +510,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
   }
 
   /// Frames that are lost on the way, and a stream that does not begin with a key frame.
-  @Test func framesAfterLostOnesAreToldOf() throws {
+  @Test func framesAfterLostOnesAreReported() throws {
     let movie = try SampleMovie(plain, seconds: 1.6)
     let session = try makeDecoder(movie.format)
     let early = try decode(session, Array(movie.samples[5..<12]))

@@ -70,7 +70,7 @@ import Testing
         if sizes[..<first].reduce(0, +) <= limit {
           #expect(Self.pictures(all) == whole, "\(limit) bytes, a pause before \(drainedAt)")
         } else {
-          // The first pause of a client comes too late: what is lost is told of.
+          // The first pause of a client comes too late: what is lost is reported.
           #expect(Self.pictures(all) == whole.filter { $0.key < first })
           let isTold = (first..<count).allSatisfy {
             if case .failed(.missingReferences) = all[Int64($0)] { true } else { false }
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// In order of presentation the decoder has to hold frames back.
-  @Test func whatIsLostIsToldOf() throws {
+  @Test func whatIsLostIsReported() throws {
     let movie = try Self.movie()
     let count = movie.samples.count
     let size = movie.samples.reduce(0) { $0 + $1.bytes.count + DecoderDriver.replayOverhead }

@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(
-    "Iteration takes half-open ranges of decode times, stops when told, and lets frames be added meanwhile")
+    "Iteration takes half-open ranges of decode times, stops on request, and lets frames be added meanwhile")
   func iterationTakesHalfOpenRangesOfDecodeTimes() throws {
     let silo = try #require(SiloFrames.silo().silo)
     for index in 0..<30 {

@@ -59,7 +59,7 @@ import Testing
     #expect(fifth.state == .failed(.wrongFingerprint))
   }
 
-  @Test func aClosedAssociationIsTold() throws {
+  @Test func aClosedAssociationIsReported() throws {
     let (client, server) = try pair()
     exchange(client, server)
     client.close()

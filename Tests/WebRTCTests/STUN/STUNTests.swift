@@ -60,8 +60,8 @@ func hexadecimal(_ text: String) -> [UInt8] {
     #expect(again == message && again.isAuthentic(password: "a password of some length"))
     var failure = STUNMessage(.failure, transaction: message.transaction)
     failure.errorCode = 487
-    let told = try #require(failure.bytes(password: nil).flatMap { STUNMessage($0) })
-    #expect(told.errorCode == 487 && !told.hasIntegrity && !told.isAuthentic(password: ""))
+    let reported = try #require(failure.bytes(password: nil).flatMap { STUNMessage($0) })
+    #expect(reported.errorCode == 487 && !reported.hasIntegrity && !reported.isAuthentic(password: ""))
   }
 
   @Test func whatFollowsTheAuthenticationDoesNotCount() throws {

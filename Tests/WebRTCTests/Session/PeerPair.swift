@@ -5,7 +5,7 @@ import Testing
 @testable import WebRTC
 
 /// A sender and a receiver of pictures on a virtual clock, with a line between them that loses
-/// packets as it is told to. Checks and the handshake of DTLS are not lost: the clock of the
+/// packets as it is configured. Checks and the handshake of DTLS are not lost: the clock of the
 /// latter's repetitions is OpenSSL's own.
 final class PeerPair {
   let addresses: [TransportAddress]

@@ -104,7 +104,7 @@ import Testing
     #expect(peer.refused == before + 5 && peer.state == .connected)
   }
 
-  @Test func theEndIsTold() throws {
+  @Test func theEndIsReported() throws {
     let pair = try PeerPair()
     try pair.run(for: 1)
     pair.sender.sayGoodbye(at: pair.time)

@@ -135,7 +135,7 @@ import Testing
     #expect(remark.contains("alsa:x has ended"), "\(remark)")
   }
 
-  @Test func failuresAreTold() throws {
+  @Test func failuresAreReported() throws {
     let audio = CapturedAudio(Pieces([], failure: Failure("'x' gives no audio any more")), name: "alsa:x")
     audio.begin(at: 0)
     #expect(audio.next() == nil)

@@ -85,7 +85,7 @@ import Testing
   }
 
   /// A limit that takes seconds away says so, and one that cannot be kept does too.
-  @Test func limitsOfTheLengthAreToldOf() throws {
+  @Test func limitsOfTheLengthAreReported() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 10)
     let size = try #require(
@@ -101,12 +101,12 @@ import Testing
     let tight = try export("640x480", 2000, "tight.mp4")
     #expect(tight.bytes > 2000 && tight.run.complaints.contains("more than --file-length-limit"))
     #expect(try export("Passthrough", size * 2, "whole.mp4").run.complaints.isEmpty)
-    // Programs are told at the end.
-    let told = try CommandLine.vtencode(
+    // Programs are notified at the end.
+    let reported = try CommandLine.vtencode(
       "export", "in.mp4", "--preset", "Passthrough", "--multi-pass", "--file-length-limit", "\(size / 2)",
       "--out",
       "told.mp4", "--progress", "json", in: folder)
-    let last = try #require(told.complaints.split(separator: "\n").last)
+    let last = try #require(reported.complaints.split(separator: "\n").last)
     let event = try #require(try JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
     let notices = try #require(event["notices"] as? [String])
     #expect(notices.count == 2 && notices[0].contains("--multi-pass changes nothing"), "\(notices)")

@@ -45,7 +45,7 @@ private let rtmpModule = [
     let run = try CommandLine.vtencode(
       "streaming", "in.mkv", "--out", "rtmp://127.0.0.1:\(port)/live/stream", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    // nginx closes its record when it has been told of the end of the stream.
+    // nginx closes its record when it has been notified of the end of the stream.
     let probe = Probe(folder.path("stream.flv"))
     blockUntil { (try? probe.frameCount()) == 75 }
     server.send(SIGKILL)

@@ -218,7 +218,7 @@ import Testing
     #expect(output.samples(of: kind).count == 5)
   }
 
-  @Test("An output that cannot hold the video is abandoned, and told of by its name")
+  @Test("An output that cannot hold the video is abandoned, and reported by its name")
   func anOutputThatCannotHoldTheVideoIsAbandoned() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)

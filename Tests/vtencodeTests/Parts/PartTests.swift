@@ -370,7 +370,7 @@ import Testing
   }
 
   @Test("An unreachable bit rate is reported before the encoding starts")
-  func ratesOutOfReachAreToldOf() throws {
+  func ratesOutOfReachAreReported() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 6)
     for (options, words) in [
@@ -553,7 +553,7 @@ import Testing
   }
 
   /// `--progress json` ends with what came of it, whatever the command.
-  @Test func programsAreToldOfTheEnd() throws {
+  @Test func programsAreReportedTheEnd() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
     for (command, output) in [

@@ -58,13 +58,13 @@ func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
       "--progress", "json", "--out", "out.mp4", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     #expect(run.text.contains("in 2 passes"))
-    let told = events(run)
+    let reported = events(run)
     for pass in 1...2 {
-      let counts = told.filter { $0.pass == pass }.compactMap(\.frames)
+      let counts = reported.filter { $0.pass == pass }.compactMap(\.frames)
       #expect(counts.first == 0 && counts == counts.sorted(), "pass \(pass): \(counts)")
-      #expect(told.contains { $0.pass == pass && $0.passes == 2 })
+      #expect(reported.contains { $0.pass == pass && $0.passes == 2 })
     }
-    #expect(told.last?.event == "finished" && told.last?.passes == 2)
+    #expect(reported.last?.event == "finished" && reported.last?.passes == 2)
     let probe = Probe(folder.path("out.mp4"))
     try expectNoErrors(probe)
     #expect(try probe.frameCount() == seconds * 25)

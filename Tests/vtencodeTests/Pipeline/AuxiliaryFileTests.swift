@@ -105,7 +105,7 @@ import Testing
   }
 
   /// The files are there even if nobody reads the summary, and the status says what is worse.
-  @Test func aFullStandardOutputIsToldOf() throws {
+  @Test func aFullStandardOutputIsReported() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
       "'\(CommandLine.vtencode)' call '\(CommandLine.sample)' --frames 5 --record call.json > /dev/full",
@@ -194,7 +194,7 @@ import Testing
     #expect(taken.status == 0, "\(taken.complaints)")
   }
 
-  @Test func aAudioRateThatChangesNothingIsToldOf() throws {
+  @Test func anAudioRateThatChangesNothingIsReported() throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode(
       "transcoding", CommandLine.sample, "--audio-bitrate", "64k", "--frames", "2", "--out", "out.mp4",
@@ -232,7 +232,7 @@ import Testing
   }
 
   /// libswscale refuses such a shape; the process stays whole.
-  @Test func picturesThatCannotBeScaledAreToldOf() throws {
+  @Test func picturesThatCannotBeScaledAreReported() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc=s=4096x4:r=25:d=0.2 -vf setsar=1/1000 -pix_fmt yuv420p "

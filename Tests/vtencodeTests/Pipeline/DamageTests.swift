@@ -193,7 +193,7 @@ import Testing
   /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left
   /// out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
-  func lostPacketsAreToldOf(options: [String]) throws {
+  func lostPacketsAreReported(options: [String]) throws {
     let folder = try Folder()
     let url = try make("lost.ts", in: folder, options)
     let bytes = try Data(contentsOf: url)
@@ -239,7 +239,7 @@ import Testing
   /// Whole pictures vanish from a transport stream, so that nothing of what is left is damaged: the
   /// counters of its packets tell, and two streams that are put together, whose counters jump too,
   /// are not called damaged.
-  @Test func vanishedPicturesAreToldOf() throws {
+  @Test func vanishedPicturesAreReported() throws {
     let folder = try Folder()
     let bytes = try vanish("whole.ts", to: "vanished.ts", Self.h264, in: folder)
     try Data(bytes + bytes).write(to: folder.url.appendingPathComponent("joined.ts"))

@@ -23,7 +23,7 @@ import Testing
   @Test func messagesOfTheDynamicRangeGoAlong() throws {
     let folder = try Folder()
     try makeMovie("in.mkv", in: folder)
-    func told(_ name: String) throws -> Set<String> {
+    func metadata(_ name: String) throws -> Set<String> {
       let run = try CommandLine.run(
         "ffprobe",
         [
@@ -37,7 +37,7 @@ import Testing
         run.text.split(separator: "\n").map(String.init).filter { line in keys.contains { line.hasPrefix($0) }
         })
     }
-    let expected = try told("in.mkv")
+    let expected = try metadata("in.mkv")
     try #require(expected.count == 7, "\(expected)")
     for encoder in [nil, "org.openvideotoolbox.videoencoder.hevc"] {
       for kind in ["mp4", "265"] {
@@ -47,7 +47,7 @@ import Testing
           ["transcoding", folder.path("in.mkv"), "--codec", "hevc", "--out", folder.path(out)]
             + (encoder.map { ["--encoder", $0] } ?? []))
         #expect(run.status == 0, "\(run.complaints)")
-        #expect(try told(out) == expected)
+        #expect(try metadata(out) == expected)
         #expect(try Probe(folder.path(out)).video().pix_fmt == "yuv420p10le")
       }
     }
@@ -55,7 +55,7 @@ import Testing
     let mapped = try CommandLine.vtencode(
       "transcoding", "in.mkv", "--codec", "hevc", "--pixel-format", "420v", "--out", "mapped.mp4", in: folder)
     #expect(mapped.status == 0, "\(mapped.complaints)")
-    #expect(try told("mapped.mp4").isEmpty)
+    #expect(try metadata("mapped.mp4").isEmpty)
   }
 
   /// A call's receivers have common screens: its pictures are those of a conversion.

@@ -17,7 +17,7 @@ import VideoToolbox
   }
 
   @Test("Where there is no encoder, transcoding and calls say the same: which one, for what, and what to do")
-  func aMissingEncoderIsToldOfTheSameWayEverywhere() async throws {
+  func aMissingEncoderIsReportedTheSameWayEverywhere() async throws {
     let unknown = "there is no encoder 'org.example.none' for H.264 at 64x48; see vtencode encoders"
     let requested = EncoderRequest(width: 64, height: 48, id: "org.example.none")
     #expect(try refusal { _ = try EncoderSession(requested) } == unknown)
@@ -66,8 +66,8 @@ import VideoToolbox
     func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration { .applied }
   }
 
-  @Test("A frame that the encoder fails on is told of with its time, and a dropped one as nothing")
-  func aFrameThatTheEncoderFailsOnIsToldOfWithItsTime() throws {
+  @Test("A frame that the encoder fails on is reported with its time, and a dropped one as nothing")
+  func aFrameThatTheEncoderFailsOnIsReportedWithItsTime() throws {
     let side = 62
     let id = "org.example.failing"
     var description = EncoderDescription(

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Streams that come over the network: ffmpeg, which is told no pace, sends them.
+/// Streams that come over the network: ffmpeg, which is given no pace, sends them.
 @Suite struct NetworkInputTests {
   /// Three seconds of pictures and a tone.
   private static func makeMovie(in folder: Folder, _ name: String = "in.mkv") throws {

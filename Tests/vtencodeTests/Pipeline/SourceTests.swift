@@ -312,7 +312,7 @@ import Testing
 
   // MARK: Manners
 
-  @Test func progressIsToldToPrograms() throws {
+  @Test func progressIsReportedToPrograms() throws {
     struct Finish: Decodable {
       var event: String
       var frames: Int?
@@ -336,7 +336,7 @@ import Testing
     (["transcoding", "text.mp4", "--progress=json"], 1),
     (["export", "text.mp4", "--preset", "Passthrough", "--out", "o.mp4", "--progress", "json"], 1),
     (["transcoding", "text.mp4", "--quality", "2", "--progress", "json"], 64),
-  ]) func failuresAreToldToPrograms(arguments: [String], status: Int) throws {
+  ]) func failuresAreReportedToPrograms(arguments: [String], status: Int) throws {
     struct Event: Decodable {
       var event: String
       var message: String
@@ -363,7 +363,7 @@ import Testing
     #expect(run.complaintLines.count == 1 && run.complaints.contains(hint), "\(run.complaints)")
   }
 
-  @Test func aFullOutputIsToldOf() throws {
+  @Test func aFullOutputIsReported() throws {
     let run = try CommandLine.shell("'\(CommandLine.vtencode)' encoders >/dev/full", in: try Folder())
     #expect(run.status == 1)
     #expect(run.complaints.contains("standard output"), "\(run.complaints)")

@@ -24,7 +24,7 @@
     }
 
     @Test("A movie whose pictures cannot be decoded fails, in a window and in a terminal")
-    func picturesThatCannotBeDecodedAreToldOf() throws {
+    func picturesThatCannotBeDecodedAreReported() throws {
       let folder = try Folder()
       let made = try CommandLine.shell(
         """
@@ -104,7 +104,7 @@
     /// A movie that breaks off, and one with damage in the middle, are shown as far as they can be;
     /// the end says what was wrong.
     @Test(arguments: [("cut.mkv", "it breaks off at 1."), ("hurt.ts", "damaged")])
-    func damageIsTold(name: String, words: String) throws {
+    func damageIsReported(name: String, words: String) throws {
       let folder = try Folder()
       let path = folder.path(name)
       let made = try CommandLine.run(
@@ -137,7 +137,7 @@
       #expect(hurt.run.complaints.contains(words), "\(hurt.run.complaints)")
       // As busy as the machine may be.
       #expect((hurt.figures["shown"] ?? 0) + (hurt.figures["dropped"] ?? 0) > 15, "\(hurt.figures)")
-      // Who has seen enough before it breaks off is told nothing.
+      // Who has seen enough before it breaks off reports nothing.
       if name == "cut.mkv" { #expect(try play("--frames", "5").run.status == 0) }
     }
 
@@ -154,7 +154,7 @@
       #expect(figures["shown", default: 0] + figures["dropped", default: 0] == 100, "\(run.text)")
     }
 
-    @Test func whatCannotBePlayedIsToldInOneLine() throws {
+    @Test func whatCannotBePlayedIsReportedInOneLine() throws {
       let bare = ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "SDL_VIDEODRIVER"]
       let cases: [([String], [String], Int32, String)] = [
         ([CommandLine.sample], bare, 1, "no screen"),

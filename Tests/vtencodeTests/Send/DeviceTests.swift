@@ -142,7 +142,7 @@ import TestSupport
   }
 
   @Test("Impossible options are reported in one line")
-  func mistakesAreToldInOneLine() throws {
+  func mistakesAreReportedInOneLine() throws {
     func expectFailure(_ source: String, _ words: String, status: Int32 = 1, options: [String] = []) throws {
       let finished = try CommandLine.run(
         "env",

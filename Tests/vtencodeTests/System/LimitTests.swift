@@ -72,7 +72,7 @@ import Testing
   }
 
   /// A person's own limit is low, and not to be exceeded.
-  @Test("Few open files") func fewOpenFilesAreToldOf() throws {
+  @Test("Few open files") func fewOpenFilesAreReported() throws {
     let folder = try Folder()
     try makeInput(in: folder)
     for command in Self.commands {
@@ -171,18 +171,18 @@ import Testing
   }
 
   @Test("A crash is attributed to a resource limit only if an allocation was refused")
-  func aCrashIsToldAsALimitsOnlyIfSomethingWasRefused() async {
+  func aCrashIsReportedAsALimitsOnlyIfSomethingWasRefused() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       LimitTests.takeDescriptors()
       errno = 0
       raise(SIGSEGV)
     }
-    let told = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+    let reported = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
       LimitTests.takeDescriptors()
       errno = EMFILE
       raise(SIGSEGV)
     }
-    let words = String(decoding: told?.standardErrorContent ?? [], as: UTF8.self)
+    let words = String(decoding: reported?.standardErrorContent ?? [], as: UTF8.self)
     #expect(words.contains("no more files"))
   }
 
@@ -200,7 +200,7 @@ import Testing
     #expect(try check(Self.commands[0], under: "ulimit -Sn 10", in: folder))
   }
 
-  @Test("Little address space") func littleAddressSpaceIsToldOf() throws {
+  @Test("Little address space") func littleAddressSpaceIsReported() throws {
     let folder = try Folder()
     try makeInput(in: folder)
     for command in Self.commands {
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test("Little memory for data") func littleMemoryForDataIsToldOf() throws {
+  @Test("Little memory for data") func littleMemoryForDataIsReported() throws {
     let folder = try Folder()
     try makeInput(in: folder)
     for kilobytes in [20_000, 50_000, 100_000, 200_000, 300_000] {
@@ -220,7 +220,7 @@ import Testing
   }
 
   /// Root's processes are not counted.
-  @Test("Few threads", .enabled(if: geteuid() == 0)) func fewThreadsAreToldOf() throws {
+  @Test("Few threads", .enabled(if: geteuid() == 0)) func fewThreadsAreReported() throws {
     let program = try ReachableProgram()
     let folder = try Folder(in: ReachableProgram.place)
     try makeInput(in: folder)

@@ -77,7 +77,7 @@ import TestSupport
   }
 
   @Test("The Host header is checked by name, so that DNS rebinding fails")
-  func pagesAreToldApartByNames() throws {
+  func pagesAreDistinguishedByNames() throws {
     let hosts = WebHosts(Endpoint(host: "studio.example", port: 80))
     for good in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8080", "[::1]", "Studio.Example:9"] {
       #expect(hosts.allows(host: good), "\(good)")
@@ -92,7 +92,7 @@ import TestSupport
     #expect(!hosts.allows(origin: nil, host: "localhost") && !hosts.allows(origin: "null", host: "localhost"))
   }
 
-  @Test("A page's secret is random, and told from all others")
+  @Test("A page's secret is random, and distinguished from all others")
   func aPagesSecretIsRandom() throws {
     let made = (0..<50).map { _ in WebToken() }
     #expect(Set(made.map(\.text)).count == 50)
@@ -185,7 +185,7 @@ import TestSupport
 
   @Test(
     "Data that is not HTTP is answered with an error, and a WebSocket handshake requires a key of 16 bytes")
-  func whatIsNoHTTPIsAnsweredAndClosedAtOnce() throws {
+  func whatIsNotHTTPIsAnsweredAndClosedAtOnce() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))

@@ -224,7 +224,7 @@ import TestSupport
     #expect(status(origin: "http://evil.example:\(web)", host: "evil.example:\(web)") == 421)
     #expect(status(host: "localhost:\(web)") == 101)
     #expect(status(path: "/elsewhere") == 404)
-    // Who has not been told the address.
+    // A client that does not know the address.
     #expect(status(path: "/socket") == 403 && status(path: WebSocketClient.path + "x") == 403)
     #expect(status(path: "/socket?token=0123456789abcdef0123456789abcdef") == 403)
     func get(_ request: String) throws -> Int { try WebSocketClient(port: web).request(request).status }
@@ -253,7 +253,7 @@ import TestSupport
   }
 
   @Test("Impossible options are reported in one line")
-  func mistakesAreToldInOneLine() throws {
+  func mistakesAreReportedInOneLine() throws {
     func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 64) throws {
       let finished = try CommandLine.run(CommandLine.vtencode, arguments)
       #expect(finished.status == status, "\(arguments): \(finished)")

@@ -375,7 +375,7 @@ import TestSupport
   }
 
   @Test("Impossible options are reported in one line")
-  func mistakesAreToldInOneLine() throws {
+  func mistakesAreReportedInOneLine() throws {
     let port = try freePort()
     func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 1) throws {
       let finished = try CommandLine.run(CommandLine.vtencode, arguments)

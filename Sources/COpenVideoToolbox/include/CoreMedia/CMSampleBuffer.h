@@ -279,7 +279,7 @@ OVT_EXPORT OSStatus CMSampleBufferCreateCopyWithNewTiming(
 ///   beyond the samples,
 ///   `kCMSampleBufferError_BufferHasNoSampleSizes` or `kCMSampleBufferError_CannotSubdivide` if the
 /// samples
-///   cannot be told apart.
+///   cannot be distinguished.
 ///
 /// The caller owns the object that `sampleBufferOut` receives, and releases it with `CFRelease`.
 OVT_EXPORT OSStatus CMSampleBufferCopySampleBufferForRange(

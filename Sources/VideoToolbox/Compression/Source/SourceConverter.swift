@@ -131,11 +131,11 @@ extension CVBuffer {
   /// The size of a plane in samples, as the pixel format defines it. A program may claim a larger
   /// one for memory that it wraps in a pixel buffer; codecs would read beyond that memory.
   private func sizeOfPlane(_ index: Int) -> (width: Int, height: Int) {
-    let told = (
+    let declared = (
       width: CVPixelBufferGetWidthOfPlane(self, index), height: CVPixelBufferGetHeightOfPlane(self, index)
     )
     // Core Video has allocated the memory, so that the sizes are right.
-    guard !hasPaddedMemory else { return told }
+    guard !hasPaddedMemory else { return declared }
     let format = CVPixelBufferGetPixelFormatType(self)
     var (across, down) = (1, 1)
     switch PictureFormat(rawValue: format) {
@@ -153,8 +153,8 @@ extension CVBuffer {
       subsampling > 1 ? (size - 1) / subsampling + 1 : size
     }
     return (
-      min(told.width, part(CVPixelBufferGetWidth(self), across)),
-      min(told.height, part(CVPixelBufferGetHeight(self), down))
+      min(declared.width, part(CVPixelBufferGetWidth(self), across)),
+      min(declared.height, part(CVPixelBufferGetHeight(self), down))
     )
   }
 }

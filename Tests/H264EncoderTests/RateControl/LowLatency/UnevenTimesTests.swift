@@ -101,8 +101,8 @@ import Testing
     "Frames that come faster or slower than was said use the rate all the same", arguments: [5.0, 10, 60])
   func framesAtAnotherRateThanAnnouncedUseTheRate(_ frames: Double) throws {
     let outcome = try run(200_000, count: 100) { _ in 1 / frames }
-    let told = try run(200_000, count: 100, expecting: frames) { _ in 1 / frames }
-    #expect(abs(outcome.used - told.used) < 0.05, "\(told.used) where it was said")
+    let reported = try run(200_000, count: 100, expecting: frames) { _ in 1 / frames }
+    #expect(abs(outcome.used - reported.used) < 0.05, "\(reported.used) where it was said")
     #expect(outcome.delay <= max(0.3, 1.5 / frames))
   }
 }

@@ -157,7 +157,7 @@ import VideoToolbox
     let samples = try encode(session, TestClip(), count: 2)
     let sps = try #require(samples.first?.parameterSets.first { $0.first.map { $0 & 31 == 7 } ?? false })
     #expect(Int(sps[1]) == number && sps[2] & flags == flags)
-    // Constrained High is told from High by constraint_set4 and 5.
+    // Constrained High is distinguished from High by constraint_set4 and 5.
     if name == kVTProfileLevel_H264_High_AutoLevel as String { #expect(sps[2] & 0x0C != 0x0C) }
   }
 
@@ -204,8 +204,8 @@ import VideoToolbox
       collector.samples.suffix(8).contains { $0.flag(kCMSampleAttachmentKey_IsDependedOnByOthers) == false })
   }
 
-  @Test("The bound on the wait is told where it holds unless set")
-  func theBoundOnTheWaitIsToldWhereItHoldsUnlessSet() throws {
+  @Test("The bound on the delay is reported where it holds unless set")
+  func theBoundOnTheWaitIsReportedWhereItHoldsUnlessSet() throws {
     let key = kOVTCompressionPropertyKey_MaximumQueueDelay
     #expect(try property(session(), key) as? Double == 0.3)
     #expect(try property(session(isLowLatency: false), key) == nil)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What a program that encodes parts of a movie at once is told.
+/// What a program that encodes parts of a movie at once is given.
 @Suite struct SubdivisionTests {
   private func value<Value>(_ session: VTCompressionSession, _ key: CFString) throws -> Value {
     var value: CFTypeRef?
@@ -13,7 +13,9 @@ import VideoToolbox
     return try #require(value.flatMap { $0 as? Value })
   }
 
-  private func told(_ properties: [CFString: Any]) throws -> (sessions: Int, frames: Int, seconds: Double) {
+  private func subdivision(_ properties: [CFString: Any]) throws -> (
+    sessions: Int, frames: Int, seconds: Double
+  ) {
     let session = try makeSession(
       width: 160, height: 96, properties: properties.mapValues { $0 as CFTypeRef })
     defer { VTCompressionSessionInvalidate(session) }
@@ -27,23 +29,23 @@ import VideoToolbox
 
   @Test func followsThreadsAndKeyFrames() throws {
     let processors = ProcessInfo.processInfo.activeProcessorCount
-    let baseline = try told([:])
+    let baseline = try subdivision([:])
     #expect(baseline == (processors, 300, 10))
-    let whole = try told([
+    let whole = try subdivision([
       kOVTCompressionPropertyKey_ThreadCount: processors, kVTCompressionPropertyKey_ExpectedFrameRate: 24,
       kVTCompressionPropertyKey_MaxKeyFrameInterval: 48,
     ])
     #expect(whole == (1, 48, 2))
-    let short = try told([
+    let short = try subdivision([
       kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration: 0.5,
       kVTCompressionPropertyKey_ExpectedFrameRate: 50,
     ])
     #expect(short == (processors, 25, 0.5))
-    let long = try told([
+    let long = try subdivision([
       kVTCompressionPropertyKey_MaxKeyFrameInterval: 600, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
     ])
     #expect(long == (processors, 600, 20))
-    let intra = try told([
+    let intra = try subdivision([
       kVTCompressionPropertyKey_MaxKeyFrameInterval: 1, kVTCompressionPropertyKey_ExpectedFrameRate: 25,
     ])
     #expect(intra == (processors, 1, 0.04))

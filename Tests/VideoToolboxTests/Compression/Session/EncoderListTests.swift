@@ -7,7 +7,7 @@ import VideoToolbox
 /// What the lists say of encoders and decoders agrees with what sessions do.
 @Suite struct EncoderListTests {
   @Test(arguments: [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC])
-  func propertiesOfAnEncoderAreToldWithoutASession(_ codec: CMVideoCodecType) throws {
+  func propertiesOfAnEncoderAreReportedWithoutASession(_ codec: CMVideoCodecType) throws {
     var id: CFString?
     var properties: CFDictionary?
     #expect(

@@ -154,7 +154,7 @@ import Testing
     #expect(try passes.run(all, thenRate: 160_000) == (false, noErr))
   }
 
-  @Test("Frames that do not belong to a part are refused, and those that lack are told of")
+  @Test("Frames that do not belong to a part are refused, and missing ones are reported")
   func framesThatDoNotBelongToAPartAreRefused() throws {
     let passes = try Passes(allowsReordering: false)
     defer { VTCompressionSessionInvalidate(passes.session) }
