@@ -336,7 +336,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNotPicture() throws {
+  @Test func whatIsNotAPicture() throws {
     for data in [Data(), Data("hello".utf8), Data([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3])] {
       let source = try #require(CGImageSourceCreateWithData(data as CFData, nil))
       #expect(CGImageSourceCreateImageAtIndex(source, 0, nil) == nil)

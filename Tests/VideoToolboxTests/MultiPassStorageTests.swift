@@ -88,7 +88,7 @@ import TestSupport
   @Test(
     "A pipe, a device or a folder is not storage, and nobody waits for one",
     .timeLimit(.minutes(HangLimit.minutes)))
-  func whatIsNotFileIsNeitherTakenNorRemoved() throws {
+  func whatIsNotAFileIsNeitherTakenNorRemoved() throws {
     defer { remove() }
     #expect(mkfifo(folder.appendingPathComponent("pipe").path, 0o600) == 0)
     #expect(symlink("/dev/null", folder.appendingPathComponent("null").path) == 0)

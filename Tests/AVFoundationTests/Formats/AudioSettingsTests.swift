@@ -59,7 +59,7 @@ import Testing
     #expect(qualities.map(\.rawValue) == [0, 32, 64, 96, 127])
   }
 
-  @Test func whatIsNotValueIsRefused() throws {
+  @Test func whatIsNotAValueIsRefused() throws {
     let wrong: [(String, Any)] = [
       (AVEncoderBitRatePerChannelKey, 10), (AVEncoderBitRatePerChannelKey, "64000"),
       (AVEncoderAudioQualityKey, 128), (AVEncoderAudioQualityForVBRKey, "high"),

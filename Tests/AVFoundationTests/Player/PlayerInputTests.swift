@@ -23,7 +23,7 @@ import TestSupport
     }
   }
 
-  @Test func whatIsNotMovieFails() async throws {
+  @Test func whatIsNotAMovieFails() async throws {
     let scratch = Scratch()
     try Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 73) }).write(to: scratch.url("noise.mp4"))
     for path in [scratch.file("noise.mp4"), scratch.file("absent.mp4")] {

@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNotLayoutIsRefused() {
+  @Test func whatIsNotALayoutIsRefused() {
     for layout in [
       Layout(bits: 20, width: 4, flags: Self.signed), Layout(bits: 24, width: 2, flags: Self.signed),
       Layout(bits: 16, width: 9, flags: Self.signed),

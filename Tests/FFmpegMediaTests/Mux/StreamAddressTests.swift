@@ -60,7 +60,7 @@ import Testing
       "rtmp://host/\u{1}", "rtmp://user:pass/word@host/app/key", "rtmp://user:pass?word@host/app/key",
       "movie.mp4", "-", "srt://" + String(repeating: "a", count: 5000),
     ])
-  func whatIsNotAddress(_ text: String) { #expect(StreamAddress(text) == nil) }
+  func whatIsNotAnAddress(_ text: String) { #expect(StreamAddress(text) == nil) }
 
   @Test("An argument that is an address is cleared of secrets, whether it is right or wrong")
   func anArgumentIsClearedOfSecrets() {

@@ -58,7 +58,7 @@ import Testing
   @Test(
     "What is not an address has an error without secrets",
     arguments: ["rtmp:///live/hiddenkey", "http://0.0.0.0/a/hiddenkey", "http://h/a@b/hiddenkey"])
-  func whatIsNotAddressHasAnError(_ text: String) {
+  func whatIsNotAnAddressHasAnError(_ text: String) {
     let error = #expect(throws: MediaFileError.self) { try NetworkInput(text) }
     #expect(error?.detail.contains("hidden") == false)
   }

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test("Malformed packets are rejected; contributing sources and padding are skipped")
-  func whatIsNotPacketIsRefused() throws {
+  func whatIsNotAPacketIsRefused() throws {
     let good = RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3, payload: [5, 6]).bytes
     for length in 0..<12 { #expect(RTPPacket(Array(good.prefix(length))) == nil) }
     var other = good

@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test("What is not a playlist is refused", arguments: ["", "#EXTM3U\n", "#EXTM3U\nsong.mp3\n", "hello\n"])
-  func whatIsNotPlaylistIsRefused(_ text: String) throws {
+  func whatIsNotAPlaylistIsRefused(_ text: String) throws {
     let folder = try Folder()
     try Data(text.utf8).write(to: folder.url.appendingPathComponent("a.m3u8"))
     let run = try CommandLine.vtencode("transcoding", "a.m3u8", "--out", "got.mp4", in: folder)

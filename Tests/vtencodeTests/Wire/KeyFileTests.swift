@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("A key file that is not a regular file is rejected without blocking")
-  func whatIsNotRegularFileIsRefusedAtOnce() throws {
+  func whatIsNotARegularFileIsRefusedAtOnce() throws {
     let folder = try Folder()
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
