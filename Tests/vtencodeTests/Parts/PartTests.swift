@@ -170,8 +170,8 @@ import Testing
     let again = try encode(folder, 1)
     #expect(again.status == 0 && again.text.contains("segment 1 is finished"), "\(again.text)")
     #expect(try FileManager.default.attributesOfItem(atPath: movie)[.modificationDate] as? Date == before)
-    let again = try encode(folder, 1, "--overwrite")
-    #expect(again.status == 0 && !again.text.contains("is finished"))
+    let overwritten = try encode(folder, 1, "--overwrite")
+    #expect(overwritten.status == 0 && !overwritten.text.contains("is finished"))
     #expect(try FileManager.default.attributesOfItem(atPath: movie)[.modificationDate] as? Date != before)
     #expect(try streamHash(movie) == hash)
     #expect(
