@@ -36,8 +36,8 @@ var products: [Product] = [
 ]
 
 var targets: [Target] = [
-  // What encoders of several codecs compute alike. Its folder `shared` has what their own kernels
-  // include.
+  // The kernels that encoders of several codecs share. Its folder `shared` has what their own
+  // kernels include.
   .target(
     name: "CVideoKernels",
     cSettings: [.define("NDEBUG", .when(configuration: .release)), .headerSearchPath("shared")]
@@ -183,7 +183,7 @@ if !isEngineAlone {
         "CodecInterface", "VideoBitstream",
         .target(name: "CX265", condition: .when(traits: ["X265"])),
       ]),
-    // What the adapters of the package's own encoders share.
+    // The code that the adapters of the package's own encoders share.
     .target(name: "EncoderAdapter", dependencies: ["CodecInterface", "VideoBitstream", "VideoEncoding"]),
     .target(name: "H264Codec", dependencies: ["CodecInterface", "EncoderAdapter", "H264Encoder"]),
     .target(name: "HEVCCodec", dependencies: ["CodecInterface", "EncoderAdapter", "HEVCEncoder"]),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// What OpenVideoToolbox is measured with. A package of its own, so that the main one needs none of
+// The tools that measure OpenVideoToolbox. A package of its own, so that the main one needs none of
 // it.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let engine = Target.Dependency.product(name: "H264Encoder", package: "OpenVideoToolbox")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the motion-compensated temporal filter computes for each sample. Compilers make vector
+// The computation of the motion-compensated temporal filter for each sample. Compilers make vector
 // instructions of the loops: 16 is the widest block.
 
 #include "stages.h"

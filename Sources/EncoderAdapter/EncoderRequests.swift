@@ -14,7 +14,7 @@ extension RateRequest {
     package var maximumQP: Int
   }
 
-  /// What the request means for an encoder whose QP goes from 0 to 51.
+  /// The equivalent of the request for an encoder whose QP goes from 0 to 51.
   package var lowLatency: LowLatency {
     var result: LowLatency
     switch mode {

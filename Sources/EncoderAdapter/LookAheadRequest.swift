@@ -31,7 +31,7 @@ extension VideoEncoderConfiguration {
   }
 }
 
-/// What a session asks of a look-ahead, for every codec.
+/// The settings of a look-ahead that a session requests, for every codec.
 package struct LookAheadRequest {
   /// The bit rate or quality to aim at.
   package var rate: LookAheadRate

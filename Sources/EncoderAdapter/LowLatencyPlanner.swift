@@ -14,7 +14,7 @@ package protocol ReferenceKeeping: AnyObject {
 /// Decides the layer, the key frames and the long-term references of each frame of the low-latency
 /// mode, for every codec, and keeps account of what the receiver has.
 package struct LowLatencyPlanner {
-  /// What is decided about a frame.
+  /// The decisions about a frame.
   package struct Frame {
     /// Whether it is a key frame.
     package var isKeyFrame: Bool

@@ -2,7 +2,7 @@
 import CodecInterface
 import VideoEncoding
 
-/// What is asked of an encoder of this package for a picture.
+/// The requests to an encoder of this package for a picture.
 package struct EngineRequest: Sendable {
   /// Whether it is a key frame.
   package var isKeyFrame = false
@@ -31,7 +31,7 @@ package struct EngineFrame: ~Copyable {
   package let index: UInt64
   /// The long-term slot in which it is kept; nil: none.
   package let longTermSlot: Int?
-  /// What a session learns of it.
+  /// The results that a session receives.
   package let properties: CompressedFrame.Properties
   /// Its bytes; nil if it was dropped.
   package var data: CompressedData?

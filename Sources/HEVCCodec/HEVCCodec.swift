@@ -37,7 +37,7 @@ public enum HEVCCodec {
     return description
   }
 
-  /// What the descriptions of both encoders have in common.
+  /// The common part of the descriptions of both encoders.
   private static func describe(_ id: String, name: String) -> EncoderDescription {
     var description = EncoderDescription(
       id: id, codec: .hevc, codecName: "HEVC", encoderName: name, displayName: "HEVC (\(name))",

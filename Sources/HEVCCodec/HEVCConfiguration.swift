@@ -5,7 +5,7 @@ import Foundation
 import HEVCEncoder
 
 extension HEVCEncoderConfiguration {
-  /// What a session asks for, in the encoder's terms.
+  /// The settings that a session requests, as an encoder configuration.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     let size = c.codedSize
     self.init(width: size.width, height: size.height)

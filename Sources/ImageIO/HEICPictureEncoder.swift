@@ -40,7 +40,7 @@
 
   /// The pixels of an image.
   struct HEICSource {
-    /// What a picture shows.
+    /// The content of a picture.
     enum Channel: Equatable {
       /// The colors, with the code points that the stream declares.
       case color(ColorDescription)

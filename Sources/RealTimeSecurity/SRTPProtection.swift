@@ -7,9 +7,9 @@ import RealTimeTransport
 package final class SRTPProtection: PacketProtection {
   /// A cipher with its authentication.
   package enum Profile: Sendable {
-    /// What two ends of `vtencode` use.
+    /// The profile that two ends of `vtencode` use.
     case aes256GCM
-    /// What WebRTC's peers agree on (RFC 5764, 4.1.2; RFC 7714, 14.2).
+    /// The profile that WebRTC's peers agree on (RFC 5764, 4.1.2; RFC 7714, 14.2).
     case aes128GCM, aes128CounterSHA1
 
     /// The sizes of a key and of its salt in bytes.

@@ -51,7 +51,7 @@ def carry(sockets, targets, loss, delay, seed, control):
                     data, source = sockets[index].recvfrom(4096)
                 except (BlockingIOError, ConnectionRefusedError):
                     break
-                # What arrives at a socket is for the end behind it, and comes from the other end.
+                # Packets that arrive at a socket are for the end behind it, and come from the other end.
                 if targets[1 - index] is None:
                     targets[1 - index] = source
                 elif targets[1 - index][1] != source[1]:

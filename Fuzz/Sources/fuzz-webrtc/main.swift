@@ -33,7 +33,7 @@ private func fuzzDescriptions(_ input: inout FuzzInput) {
   guard let offer = try? PeerDescription(text) else { return }
   require(offer.candidates.count <= 64 && offer.media.count <= 32, "more than is kept")
   guard let again = try? PeerDescription(offer.text) else {
-    // What has only refused media has no transport to write.
+    // An answer that refuses all media has no transport to write.
     require(!offer.media.contains { !$0.isRejected }, "what was written cannot be read")
     return
   }

@@ -205,7 +205,7 @@ final class TimeObserver: @unchecked Sendable {
       jumps = timebase.jumpCount
     }
 
-    /// What holds now.
+    /// The present state.
     init(now timebase: CMTimebase) {
       var count = timebase.jumpCount
       self.init(timebase, time: CMTimebaseGetTime(timebase))

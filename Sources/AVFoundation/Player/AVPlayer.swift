@@ -20,7 +20,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     case playing = 2
   }
 
-  /// What the player does at the end of an item.
+  /// The action of the player at the end of an item.
   public enum ActionAtItemEnd: Int, Sendable {
     /// The player pauses, since it has no next item.
     case advance = 0

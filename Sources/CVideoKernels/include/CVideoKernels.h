@@ -106,9 +106,9 @@ typedef struct OVTVideoKernels {
 
 // Returns the instruction sets that this CPU has and that were compiled in: a mask of OVT_CPU_*.
 int ovt_cpu_features(void);
-// What an encoder uses: the same but for AVX-512, or what the environment's OVT_CPU names of it
-// (ovt_cpu_parse). A word that names no set is said on the standard error, and it is then as if
-// OVT_CPU were not set.
+// The sets that an encoder uses: the same except for AVX-512, or what the environment's OVT_CPU
+// names of it (ovt_cpu_parse). A word that names no set is said on the standard error, and it is
+// then as if OVT_CPU were not set.
 int ovt_cpu_detect(void);
 // The mask of names separated by commas: c (nothing), sse4, avx2, avx512, neon. -1 if one is none
 // of them.

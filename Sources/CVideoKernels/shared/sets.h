@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C files of CVideoKernels and of a codec's kernels share: which instruction sets the
-// compiler can emit, and small helpers.
+// The definitions that the C files of CVideoKernels and of a codec's kernels share: which
+// instruction sets the compiler can emit, and small helpers.
 #ifndef OVT_SETS_H
 #define OVT_SETS_H
 

@@ -14,7 +14,7 @@ extension Demuxer {
     let scrambling: TransportScrambling
     let source: (any MediaByteSource)?
     var connection: NetworkConnection?
-    /// What a playlist may refer to; nil for what is not a playlist.
+    /// The files and addresses that a playlist may refer to; nil for what is not a playlist.
     var references: PlaylistReferences?
   }
 

@@ -39,7 +39,7 @@ package final class Demuxer: @unchecked Sendable {
   var io: ByteSourceIO?
   /// The connection of `context` to a network input; nil for files.
   var connection: NetworkConnection?
-  /// What `context` may open, if it is a playlist; nil for everything else.
+  /// The files and addresses that `context` may open, if it is a playlist; nil for everything else.
   var references: PlaylistReferences?
   /// The packets of a network input, which this demuxer and others take from one connection; nil
   /// for a demuxer that reads by itself.

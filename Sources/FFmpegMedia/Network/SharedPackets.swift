@@ -39,7 +39,7 @@ final class SharedPackets: Sendable {
   /// Ends the reading of a demuxer. May be called on any thread.
   func leave(_ branch: Branch) { state.leave(branch) }
 
-  /// What a demuxer's `MediaInterruption` cancels.
+  /// The object that a demuxer's `MediaInterruption` cancels.
   func canceller(of branch: Branch) -> any MediaByteReader { Canceller(state, branch) }
 
   private final class Canceller: MediaByteReader {
@@ -53,8 +53,8 @@ final class SharedPackets: Sendable {
     func cancel() { state.leave(branch) }
   }
 
-  /// What the thread and the demuxers share. The thread refers to this object and not to the
-  /// `SharedPackets`, so that it does not keep that alive.
+  /// The state that the thread and the demuxers share. The thread refers to this object and not to
+  /// the `SharedPackets`, so that it does not keep that alive.
   private final class State: @unchecked Sendable {
     // Sendable: `condition` guards what changes; `source` is used by the thread alone.
     private let source: NetworkSource

@@ -65,7 +65,7 @@ extension Demuxer {
       throw MediaFileError(.notRecognized, "\(name) is not a playlist for HTTP Live Streaming")
     }
     let reduced = Data(text.reduced.utf8)
-    // What is left out is not opened.
+    // Omitted streams are not opened.
     try references.check(PlaylistText(reduced) ?? text, at: url)
     guard let made = avformat_alloc_context() else { throw MediaFileError(.outOfMemory, "out of memory") }
     var context: UnsafeMutablePointer<AVFormatContext>? = made

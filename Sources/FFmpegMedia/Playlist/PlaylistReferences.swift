@@ -3,9 +3,9 @@ import CFFmpeg
 import CoreFoundation
 import Foundation
 
-/// What a playlist may refer to: files below its folder, or addresses of its own origin (RFC 6454).
-/// A playlist is made by somebody else, and could otherwise have any file of this machine, and any
-/// server that it reaches, read into the output.
+/// The resources that a playlist may refer to: files below its folder, or addresses of its own
+/// origin (RFC 6454). A playlist is made by somebody else, and could otherwise have any file of
+/// this machine, and any server that it reaches, read into the output.
 ///
 /// libavformat opens every playlist, segment and key through the function that `attach` sets. It
 /// follows redirections by itself: the answer of another origin is not read, except of segments
@@ -224,7 +224,7 @@ final class PlaylistReferences {
     let scheme = String(url[..<end.lowerBound])
     guard let defaultPort = ["http": 80, "https": 443][scheme] else { return nil }
     let authority = url[end.upperBound...].prefix { !"/?#".contains($0) }.lowercased()
-    // What stands before the last @ is a user and a password.
+    // The part before the last @ is a user and a password.
     let place =
       authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority[...]
     let digits = place.lastIndex(of: ":").map { place[place.index(after: $0)...] } ?? ""

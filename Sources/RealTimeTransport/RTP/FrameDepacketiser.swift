@@ -29,8 +29,8 @@ public struct FrameDepacketiser: Sendable {
   /// The largest size of a frame in bytes, where each NAL unit adds `unitCost`. What exceeds it is
   /// malformed, and the frame is not complete.
   public static let maxFrameBytes = 1 << 24
-  /// What a NAL unit adds to the size of its frame, in addition to its bytes: the memory of an
-  /// array, however short.
+  /// The amount that a NAL unit adds to the size of its frame, in addition to its bytes: the memory
+  /// of an array, however short.
   static let unitCost = 64
   /// The size of the current frame, with `unitCost` for each NAL unit.
   private var cost = 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// What a receiver must know about a frame before it decodes it: an RTP header extension (RFC 8285,
-/// one-byte form) in each of the frame's packets.
+/// The properties of a frame that a receiver needs before it decodes it: an RTP header extension
+/// (RFC 8285, one-byte form) in each of the frame's packets.
 ///
 /// Neither H.264 nor HEVC signals in the first packet of a frame which frames it depends on, or
 /// carries the token of a long-term reference. A frame can be decoded if it is a key frame or a

@@ -43,7 +43,7 @@ protocol PayloadFormat: SendableMetatype {
   static func kind(of payload: [UInt8]) -> PayloadKind
 }
 
-/// What the payload of an RTP packet is.
+/// The kind of payload of an RTP packet.
 enum PayloadKind {
   case single
   case aggregate

@@ -16,7 +16,7 @@ public struct MediaFrame: Equatable, Sendable {
 
 /// Numbers the frames of a sender, and tracks which frame each one refers to.
 public struct FrameSequencer: Sendable {
-  /// What an encoder reports about a frame.
+  /// The result that an encoder reports for a frame.
   public struct CodedFrame: Equatable, Sendable {
     public var isKeyFrame: Bool
     /// Whether other frames may refer to it.

@@ -49,7 +49,7 @@ static inline int ovt_frame_is_interlaced(const AVFrame *frame) {
 #endif
 }
 
-/// What a filter graph's source of pictures must know of their colours beforehand; old versions
+/// The colours that a filter graph's source of pictures must know beforehand; old versions
 /// learn it frame by frame.
 static inline void ovt_set_source_colors(AVBufferSrcParameters *parameters, const AVFrame *frame) {
 #if LIBAVFILTER_VERSION_MAJOR >= 10

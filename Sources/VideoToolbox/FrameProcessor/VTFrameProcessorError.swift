@@ -62,7 +62,7 @@ public struct VTFrameProcessorError: _BridgedStoredNSError, Sendable {
 }
 
 extension VTFrameProcessorError.Code {
-  /// What happened, in one sentence.
+  /// A description of the error, in one sentence.
   fileprivate var summary: String {
     switch self {
     case .unknownError: "The frame processor failed."

@@ -103,9 +103,9 @@ final class PixelTransfer: @unchecked Sendable {
       // No conversion is asked for: the colours stay, even where they are unknown.
       return ColorTransform(sourcePrimaries: 1, sourceTransfer: 1, targetPrimaries: 1, targetTransfer: 1)
     }
-    // What a buffer does not say of its colours is taken to be what the session asks for, or that
-    // of BT.709, so that pictures without attachments are not refused. Samples that say nothing are
-    // not taken for ones of a high dynamic range.
+    // Colour properties that a buffer does not declare are taken to be those that the session asks
+    // for, or that of BT.709, so that pictures without attachments are not refused. Samples that
+    // say nothing are not taken for ones of a high dynamic range.
     func codes(
       _ key: CFString, _ wanted: String?, _ number: (CFString?) -> Int32
     ) -> (source: UInt8, target: UInt8) {

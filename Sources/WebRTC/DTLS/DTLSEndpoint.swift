@@ -91,7 +91,7 @@ public final class DTLSEndpoint {
       return
     }
     advance()
-    // What OpenSSL has left of the datagram must not join with the next one.
+    // The remainder of the datagram in OpenSSL must not join with the next one.
     ovt_bio_reset(input)
   }
 

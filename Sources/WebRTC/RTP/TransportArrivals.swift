@@ -14,7 +14,7 @@ struct TransportArrivals: Sendable {
 
   mutating func add(_ sequence: UInt16, at time: Double) {
     let sequence = unwrapper.unwrap(sequence)
-    // What was reported as missing is reported again when it has come, unless it is old.
+    // A packet that was reported as missing is reported again when it has come, unless it is old.
     if let next, sequence < next, next - sequence <= Self.maxSpan { self.next = sequence }
     times[sequence] = time
     guard times.count > 2 * Int(Self.maxSpan) else { return }

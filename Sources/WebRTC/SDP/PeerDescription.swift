@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a session description says to a WebRTC peer (RFC 8829): one transport that everything is
-/// bundled on (RFC 8843), and the media that go over it.
+/// The content of a session description for a WebRTC peer (RFC 8829): one transport that everything
+/// is bundled on (RFC 8843), and the media that go over it.
 public struct PeerDescription: Equatable, Sendable {
   public enum Direction: String, Sendable {
     case sendAndReceive = "sendrecv"

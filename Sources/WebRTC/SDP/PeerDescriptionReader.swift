@@ -17,7 +17,8 @@ extension PeerDescription {
     guard let first = document.media.firstIndex(where: { $0.port != 0 || $0.attributes.has("bundle-only") })
     else { throw .unusable("it has no media") }
     let transport = document.media[first].attributes
-    // What stands in a media description counts more than what stands before all (RFC 8866, 5.13).
+    // An attribute of a media description has precedence over one at the session level (RFC 8866,
+    // 5.13).
     func value(_ name: String) -> String? { transport.value(name) ?? document.attributes.value(name) }
     guard let fragment = value("ice-ufrag"), let password = value("ice-pwd"),
       let credentials = ICECredentials(fragment: fragment, password: password)
@@ -46,7 +47,7 @@ extension PeerDescription {
       .dropFirst().map(String.init)
     for (index, part) in document.media.enumerated() {
       var media = Self.media(part, index: index)
-      // What is not on the one transport cannot be used.
+      // Media that do not use the one transport cannot be used.
       let isBundled = bundle?.contains(media.mid) ?? (index == first)
       if !isBundled || !part.attributes.has("rtcp-mux"), media.kind == "audio" || media.kind == "video" {
         media.isRejected = true

@@ -91,7 +91,7 @@ extension STUNMessage {
       bytes: zip(bytes, mask(transaction)).map { $0 ^ $1 }, port: port ^ UInt16(cookie >> 16))
   }
 
-  /// What addresses are hidden with, so that no router on the way rewrites them (RFC 8489, 14.2).
+  /// The mask that hides addresses, so that no router on the way rewrites them (RFC 8489, 14.2).
   private static func mask(_ transaction: Transaction) -> [UInt8] {
     var result: [UInt8] = []
     result.append(bigEndian: cookie)

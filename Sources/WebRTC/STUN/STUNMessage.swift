@@ -51,7 +51,7 @@ public struct STUNMessage: Equatable, Sendable {
   public internal(set) var unknownAttributes: [UInt16] = []
   /// Whether the message has an attribute MESSAGE-INTEGRITY, whatever it is worth.
   public internal(set) var hasIntegrity = false
-  /// What was authenticated, and the authentication, for ``isAuthentic(password:)``.
+  /// The authenticated bytes and their authentication, for ``isAuthentic(password:)``.
   var signed: (bytes: [UInt8], mac: [UInt8])?
 
   public init(_ kind: Class, transaction: Transaction = .random()) {

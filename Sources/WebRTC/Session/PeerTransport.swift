@@ -25,7 +25,7 @@ public final class PeerTransport {
     case security(DTLSFailure)
   }
 
-  /// What a datagram held.
+  /// The content of a datagram.
   public enum Incoming: Equatable, Sendable {
     case media([UInt8])
     case control([RTCPPacket])
@@ -138,7 +138,7 @@ public final class PeerTransport {
   ///   - bytes: The datagram.
   ///   - source: Where it came from.
   ///   - time: When it came.
-  /// - Returns: What it held for the media; nil if that is nothing.
+  /// - Returns: Its content for the media; nil if that is nothing.
   public func receive(_ bytes: [UInt8], from source: TransportAddress, at time: Double) -> Incoming? {
     guard state == .connecting || state == .connected else { return nil }
     switch Kind(bytes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// What summaries say about audio.
+/// Text for summaries about audio.
 enum AudioSummary {
   /// - Parameters:
   ///   - counts: what was sent.

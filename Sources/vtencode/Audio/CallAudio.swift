@@ -68,7 +68,7 @@ final class MovieCallAudio: CallAudio {
       if number != lap { (lap, reading) = (number, nil) }
       let (reader, output) = try reading ?? open()
       reading = (reader, output)
-      // What can be read of a damaged track is sent; the pictures report the damage of the movie.
+      // The readable part of a damaged track is sent; the pictures report the damage of the movie.
       let sample = output.copyNextSampleBuffer()
       let time = sample.map { ($0.presentationTimeStamp - start.first).seconds + start.time } ?? .infinity
       guard let sample, time < end else {

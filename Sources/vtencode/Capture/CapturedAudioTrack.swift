@@ -10,7 +10,7 @@ protocol AudioReading: AnyObject, Sendable {
   func cancel()
   /// Describes what was lost of a movie's track; nil if nothing was.
   var damage: String? { get }
-  /// What the summary says about it in addition to how it was written; nil for nothing.
+  /// A note for the summary, in addition to how the audio was written; nil for nothing.
   var remark: String? { get }
 }
 

@@ -157,7 +157,7 @@ struct MediaPlaylist: Sendable, Equatable {
     ["#EXTM3U", "#EXT-X-VERSION:\(version)", "#EXT-X-TARGETDURATION:\(targetDuration)"]
   }
 
-  /// What stands before the segments of both kinds of playlists.
+  /// The tags before the segments of both kinds of playlists.
   private func state(_ names: SegmentNames) -> [String] {
     var lines = ["#EXT-X-MEDIA-SEQUENCE:\(firstNumber)"]
     if lostDiscontinuities > 0 { lines.append("#EXT-X-DISCONTINUITY-SEQUENCE:\(lostDiscontinuities)") }

@@ -3,7 +3,7 @@ import Foundation
 import RealTimeSecurity
 import RealTimeTransport
 
-// What `send` and `receive` may use of the machine.
+// The resources of the machine that `send` and `receive` may use.
 
 extension Send: ResourceUser {
   var resourceNeeds: ResourceLimits.Needs {

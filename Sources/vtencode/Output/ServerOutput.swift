@@ -184,7 +184,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
 
   func abandon() {
     live?.cancel()
-    // What is slow no more must not lower the rate of the other outputs.
+    // A server that is no longer slow must not lower the rate of the other outputs.
     control.setBitRateScale(1, for: number)
   }
 

@@ -19,7 +19,7 @@ struct SignallingClient: Sendable {
   /// The bearer token; nil for none. It goes to the server's own origin alone.
   let token: String?
 
-  /// What a server has answered to an offer.
+  /// The answer of a server to an offer.
   struct Answer: Sendable {
     var text: String
     /// The address of the session; nil if the server has named none.

@@ -87,7 +87,7 @@ struct Destination: Sendable {
     }
   }
 
-  /// What an error message may suggest if `--out` names no file that can be written; not every
+  /// The suggestion in an error message if `--out` names no file that can be written; not every
   /// subcommand takes all of it.
   struct Choices: Sendable {
     var hasCodec = true

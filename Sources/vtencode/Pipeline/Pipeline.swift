@@ -171,7 +171,7 @@ struct Pipeline: Sendable {
         damage.add(pictures: reader.damage)
         reader.cancel()
       }
-      // What a sender sends comes at its own pace.
+      // A sender determines its own pace.
       let pacer = plan.isPaced && source.network?.isLive != true ? try Pacer() : nil
       var count = 0
       var isCut = false

@@ -68,7 +68,8 @@ final class SendRun: @unchecked Sendable {
     if options.encoding.profile == .high444 {
       settings.profile = kOVTProfileLevel_H264_High444Predictive_AutoLevel
     }
-    // What every browser decodes by WebRTC too. The stream goes no further than this machine.
+    // A profile that every browser decodes by WebRTC too. The stream goes no further than this
+    // machine.
     if options.web.web != nil, options.codec == .avc1 {
       settings.profile = kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel
     }

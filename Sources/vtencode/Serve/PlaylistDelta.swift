@@ -67,7 +67,7 @@ enum PlaylistDelta {
     plainSegmentTags.contains(line) || segmentTags.contains(where: line.hasPrefix)
   }
 
-  /// What of the skipped segments counts for those after them: the map and the keys, in their
+  /// The tags of skipped segments that apply to those after them: the map and the keys, in their
   /// order, and tags of the whole playlist that stand between segments, such as EXT-X-DATERANGE.
   private static func lasting(_ segments: some Sequence<Segment>) -> [Substring] {
     var lasting: [Substring] = []

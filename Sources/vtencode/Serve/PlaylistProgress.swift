@@ -3,7 +3,8 @@
 /// How far a media playlist has come, as far as a server has to know for low-latency HLS
 /// (RFC 8216bis, 6.2.5.2). It is read from the playlist's text, which anybody may have written.
 struct PlaylistProgress: Equatable {
-  /// What a player waits for, by the directives `_HLS_msn` and `_HLS_part` (6.2.5).
+  /// The position in a playlist that a player waits for, by the directives `_HLS_msn` and
+  /// `_HLS_part` (6.2.5).
   struct DeliveryDirectives: Equatable {
     var number: Int
     /// The part of the segment; nil for the whole segment.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request's header `Range` asks for (RFC 9110, 14).
+/// The byte range of a request's header `Range` (RFC 9110, 14).
 enum ServedRange: Equatable {
   /// The whole file: there is no such header, or one that a server may ignore.
   case whole

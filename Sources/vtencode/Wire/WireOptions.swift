@@ -24,7 +24,7 @@ struct KeyOptions: ParsableArguments {
   var insecure = false
 }
 
-/// What `send` and `receive` print.
+/// The output options of `send` and `receive`.
 struct SessionReportOptions: ParsableArguments {
   @Flag(help: "Print the figures at the end as a JSON object.")
   var json = false

@@ -16,7 +16,7 @@ OVT_EXPORT const CFBooleanRef kCFBooleanFalse;
 OVT_EXPORT CFTypeID CFBooleanGetTypeID(void);
 OVT_EXPORT Boolean CFBooleanGetValue(CFBooleanRef boolean);
 
-/// What kind of number a number holds, or is to be read as.
+/// The kind of a number, or the kind that it is to be read as.
 typedef CFIndex CFNumberType;
 enum {
   kCFNumberSInt8Type = 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of media samples have.
+// The kind of media of samples.
 
 #ifndef OVT_COREMEDIA_CMFORMATDESCRIPTION_H
 #define OVT_COREMEDIA_CMFORMATDESCRIPTION_H
@@ -503,7 +503,7 @@ OVT_EXPORT OSStatus CMAudioFormatDescriptionCreate(
 OVT_EXPORT const AudioStreamBasicDescription *OVT_NULLABLE CMAudioFormatDescriptionGetStreamBasicDescription(
     CMAudioFormatDescriptionRef desc);
 
-/// What the decoder needs besides, valid as long as the description; NULL if there is nothing.
+/// Further data that the decoder needs, valid as long as the description; NULL if there is nothing.
 OVT_EXPORT const void *OVT_NULLABLE CMAudioFormatDescriptionGetMagicCookie(
     CMAudioFormatDescriptionRef desc, size_t *OVT_NULLABLE sizeOut);
 

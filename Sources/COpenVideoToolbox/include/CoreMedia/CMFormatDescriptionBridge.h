@@ -34,7 +34,7 @@ enum {
 
 /// Reads the sample description of a movie's video track.
 ///
-/// What its atoms say of shape, colour and fields becomes extensions; the others are kept as
+/// Its atoms for shape, colour and fields become extensions; the others are kept as
 /// `kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms`, `avcC` and `hvcC` with their
 /// parameter sets among them.
 ///

@@ -127,7 +127,7 @@ OVT_EXPORT CMTimebaseRef OVT_NULLABLE CMTimebaseCopySourceTimebase(CMTimebaseRef
 /// The caller owns the result, and releases it with `CFRelease`.
 OVT_EXPORT CMClockRef OVT_NULLABLE CMTimebaseCopySourceClock(CMTimebaseRef timebase);
 
-/// What a timebase follows.
+/// The source of a timebase.
 ///
 /// The caller owns the result, and releases it with `CFRelease`.
 OVT_EXPORT CMClockOrTimebaseRef OVT_NULLABLE CMTimebaseCopySource(CMTimebaseRef timebase);

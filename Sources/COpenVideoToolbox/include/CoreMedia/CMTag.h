@@ -8,7 +8,7 @@
 
 OVT_HEADER_BEGIN
 
-/// What a tag is about, as a four-character code.
+/// The category of a tag, as a four-character code.
 typedef FourCharCode CMTagCategory;
 enum {
   kCMTagCategory_Undefined = 0,

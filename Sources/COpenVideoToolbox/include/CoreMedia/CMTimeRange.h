@@ -105,7 +105,7 @@ OVT_EXPORT CMTime CMTimeRangeGetEnd(CMTimeRange range);
 /// The shortest range that contains both; invalid if either is.
 OVT_EXPORT CMTimeRange CMTimeRangeGetUnion(CMTimeRange range, CMTimeRange otherRange);
 
-/// What two ranges have in common: `CMTimeRange.zero` if nothing; invalid if either is.
+/// The intersection of two ranges: `CMTimeRange.zero` if nothing; invalid if either is.
 OVT_EXPORT CMTimeRange CMTimeRangeGetIntersection(CMTimeRange range, CMTimeRange otherRange);
 
 /// Whether start and duration are equal.

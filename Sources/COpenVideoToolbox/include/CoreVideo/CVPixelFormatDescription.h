@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each pixel format.
+// Descriptions of the pixel formats.
 
 #ifndef OVT_COREVIDEO_CVPIXELFORMATDESCRIPTION_H
 #define OVT_COREVIDEO_CVPIXELFORMATDESCRIPTION_H

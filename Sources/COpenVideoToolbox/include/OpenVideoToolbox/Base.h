@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every header of this package needs: linkage, nullability, and the names that Swift sees.
+// The definitions that every header of this package needs: linkage, nullability, and the names that
+// Swift sees.
 
 #ifndef OVT_OPENVIDEOTOOLBOX_BASE_H
 #define OVT_OPENVIDEOTOOLBOX_BASE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an encoder learns of a movie in one pass, for the next.
+// The statistics that an encoder stores in one pass for the next.
 
 #ifndef OVT_VIDEOTOOLBOX_VTMULTIPASSSTORAGE_H
 #define OVT_VIDEOTOOLBOX_VTMULTIPASSSTORAGE_H

@@ -66,7 +66,7 @@ extension LookAheadRateControl {
         // A deviation that shows only after the horizon leaves time to correct it.
         horizon = min(expected - elapsed - aheadSeconds, max(LookAheadRateControl.longestHorizon, elapsed))
       } else {
-        // What was saved is spent slowly: it was not needed when it came in, and a scene that
+        // Saved bits are spent slowly: they were not needed when it came in, and a scene that
         // began with all of it would have to become coarser when it is gone.
         let saved = max(-balance, 0) / max(rate, 1)
         let spending = LookAheadRateControl.spendingTime

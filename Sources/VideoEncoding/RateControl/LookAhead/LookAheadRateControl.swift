@@ -46,7 +46,7 @@ package struct LookAheadRateControl {
   package struct TypeStatistics {
     /// The factor from the units of `BitModel` to bits.
     var ratio = BitRatio()
-    /// What macroblocks without a residual take, as a share of what `BitModel` has for them, at
+    /// The bits of macroblocks without a residual, as a share of what `BitModel` has for them, at
     /// most 1. It is learnt from static pictures.
     var stillShare = 1.0
     /// The QP steps by which the offsets of the macroblock tree lower the mean QP of such pictures
