@@ -201,7 +201,7 @@ import Testing
     }
     let old = folder.file("old.wav")
     try Data("precious".utf8).write(to: old)
-    // What is refused leaves it as it was.
+    // A rejected write leaves the file unchanged.
     #expect(code(old, [:]) == Int(kAudioFileUnsupportedDataFormatError))
     let aac = settings.merging([AVFormatIDKey: kAudioFormatMPEG4AAC]) { _, new in new }
     #expect(code(old, aac) == Int(kAudioFileUnsupportedDataFormatError))
@@ -242,7 +242,7 @@ import Testing
     let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
     #expect(mode?.intValue == 0o640)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["x.wav"])
-    // What is read is not changed by what is written in its place.
+    // Data that has been read is not changed by data written in its place.
     let source = try AVAudioFile(forReading: url)
     let copy = try AVAudioFile(forWriting: url, settings: Self.plain)
     let buffer = try #require(AVAudioPCMBuffer(pcmFormat: source.processingFormat, frameCapacity: 7000))

@@ -120,13 +120,13 @@ enum TestAudio {
     return value
   }
 
-  /// What ffmpeg decodes of a file: interleaved floating-point samples.
+  /// The samples that ffmpeg decodes from a file: interleaved floating-point samples.
   static func decoded(_ url: URL) throws -> [Float] {
     let result = try ffmpeg.output(["-v", "error", "-i", url.path, "-f", "f32le", "-"])
     return result.data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
   }
 
-  /// What ffprobe says of a file's audio.
+  /// ffprobe's output for a file's audio.
   static func probe(_ url: URL, _ entry: String) throws -> String {
     try ffprobe.text([
       "-v", "error", "-select_streams", "a", "-show_entries", "stream=\(entry)", "-of", "csv=p=0", url.path,

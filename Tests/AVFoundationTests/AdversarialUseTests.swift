@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import AVFoundation
 
-/// What is cancelled, claimed and combined in ways that no movie has.
+/// Cancellations, claims and combinations that no movie has.
 @Suite(.timeLimit(.minutes(HangLimit.minutes))) struct AdversarialUseTests {
   // MARK: - Compositions
 

@@ -117,7 +117,7 @@ import TestSupport
       composition.removeTimeRange(range)
       _ = try? composition.insertTimeRange(range, of: asset, at: time)
       _ = (composition.duration, track.timeRange, track.segments.count, track.segment(forTrackTime: time))
-      // What is left can be read, or is refused.
+      // The rest can be read, or is refused.
       guard index % 25 == 0 else { continue }
       let reader = try AVAssetReader(asset: composition)
       for track in composition.tracks {

@@ -59,7 +59,7 @@ import Testing
 
         func taps(_ s: (Int) -> Int) -> Int { s(-2) - 5 * s(-1) + 20 * s(0) + 20 * s(1) - 5 * s(2) + s(3) }
         for (plane, untouched) in zip(planes, before) {
-          // What may be written beyond the width is nobody's business; the rest is as before.
+          // Samples beyond the width may be overwritten; the rest is unchanged.
           for y in 0..<height {
             for x in width..<(width + 31) { untouched[x, y] = plane[x, y] }
           }

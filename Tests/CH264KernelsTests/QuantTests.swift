@@ -109,7 +109,7 @@ import Testing
     #expect(Self.zigzag(4).prefix(5) == [0, 1, 4, 8, 5])
   }
 
-  /// What is inlined.
+  /// The inlined functions.
   @Test func masks() {
     var random = Random(33)
     for round in 0..<400 {

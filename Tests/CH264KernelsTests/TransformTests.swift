@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  /// What the encoder does at its finest: residuals of +-255 go through forward, QP 0 and back.
+  /// The finest quantisation of the encoder: residuals of +-255 go through forward, QP 0 and back.
   @Test(arguments: Path.available) func roundTrip(path: Path) {
     let k = Kernels(path).k
     var random = Random(26)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C programs get wrong: null pointers, objects of the wrong type, calls after the end of a
+// Errors of C programs: null pointers, objects of the wrong type, calls after the end of a
 // session, from other threads and from callbacks. Each gets an error, and nothing is lost.
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C test programs share: checks that say where they failed, pictures, and small objects.
+// The common part of the C test programs: checks that say where they failed, pictures, and small
+// objects.
 
 #ifndef OVT_TEST_SUPPORT_H
 #define OVT_TEST_SUPPORT_H

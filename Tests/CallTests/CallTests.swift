@@ -98,7 +98,7 @@ import VideoToolbox
       #expect((with.quality(of: repaired) ?? 0) > (without.quality(of: lossy) ?? 99))
       stillWith += with.freezes(of: repaired).reduce(0) { $0 + $1.length }
       stillWithout += without.freezes(of: lossy).reduce(0) { $0 + $1.length }
-      // What came again came in a stream of its own.
+      // Retransmissions used a stream of their own.
       let packets = with.packets.filter { $0.channel == .media }.compactMap { RTPPacket($0.payload) }
       let again = packets.filter { $0.payloadType == RTPPayloadType.retransmission }
       #expect(again.count == repaired.recoveredPackets)
@@ -177,7 +177,7 @@ import VideoToolbox
     let budget = Double(record.frames[down].rate) / 30 * 10
     let sent = record.frames[down..<(down + 10)].reduce(0) { $0 + $1.bytes } * 8
     #expect(Double(sent) <= budget)
-    // What was under way when the sender did not know yet takes three times as long, and no more
+    // Packets sent before the sender noticed take three times as long, and no more
     // comes on top.
     #expect(record.receivers[0].shown.allSatisfy { $0.queueingDelay < 0.45 })
     #expect(record.frames.count { $0.isKeyFrame } == 1)

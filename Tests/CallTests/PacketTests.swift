@@ -7,7 +7,7 @@ import ToolSupport
 
 @testable import vtencode
 
-/// What goes over the wire, and what others make of it.
+/// The packets on the network, and how other programs read them.
 @Suite struct PacketTests {
   private func record(_ recovery: RecoveryMode, _ codec: Codec = .avc1) throws -> CallRecord {
     try CallPlan.small(recovery, frames: 90) {

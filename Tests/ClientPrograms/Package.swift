@@ -39,7 +39,7 @@ let package = Package(
     .executableTarget(
       name: "Recorder",
       dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("os")],
-      // What `import os` means (docs/compatibility.md).
+      // The meaning of `import os` (docs/compatibility.md).
       swiftSettings: [.unsafeFlags(["-module-alias", "os=OpenVideoToolboxOS"], .when(platforms: [.linux]))]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),

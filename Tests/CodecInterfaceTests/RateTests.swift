@@ -2,7 +2,7 @@
 import CodecInterface
 import Testing
 
-/// What all adapters reckon with.
+/// The common rate settings of all adapters.
 @Suite struct RateModelTests {
   @Test(
     "No window of a limit can hold more than the bucket lets through", arguments: [0.5, 1, 2, 4],
@@ -72,7 +72,7 @@ import Testing
     for seconds in [10_000, 1e300, .infinity] {
       var filler = ConstantRateFiller(bitsPerSecond: 1_000_000, capacity: 200_000)
       #expect(filler.bytesMissing(after: 1000, seconds: seconds) == 1 << 22)
-      // What its own time brings.
+      // The bits of its own time.
       let next = filler.bytesMissing(after: 1000, seconds: 1.0 / 30)
       #expect(next.map { (3000...3200).contains($0) } ?? false, "\(String(describing: next))")
     }

@@ -177,7 +177,7 @@ import VideoBitstream
     #expect(processorSeconds() - began < 60)
   }
 
-  /// What is appended is added, not copied with all that was there.
+  /// Appending does not copy the existing data.
   @Test func referencesAreAppendedWithoutCopies() throws {
     let piece = CMReadOnlyDataBlockBuffer(Data([1, 2]))
     var all = CMReadOnlyDataBlockBuffer()

@@ -182,7 +182,7 @@ import VideoBitstream
       #expect(format.parameterSets.contains(Data(variants[index % 2].nalUnit())))
       #expect(format.parameterSets.reduce(0) { $0 + $1.count } <= ParameterSetStore.maxBytes)
     }
-    // What is in no description is in its sample.
+    // Parameter sets missing in the description are in the sample.
     let units = try samples.map { try AnnexB.units(inLengthPrefixed: #require($0.dataBuffer).dataBytes()) }
     #expect(units[0].contains(tooLarge) && units.dropFirst().allSatisfy { $0.count == 1 })
   }
@@ -206,7 +206,7 @@ import VideoBitstream
     let samples = try parser.append(stream) + parser.finish()
     try #require(samples.count == 300)
     let formats = try samples.map { try #require($0.formatDescription) }
-    // What the stream's bytes are worth.
+    // The meaning of the stream's bytes.
     #expect(Set(formats.map { ObjectIdentifier($0) }).count < 8)
     for (index, sample) in samples.enumerated() {
       let units = try AnnexB.units(inLengthPrefixed: #require(sample.dataBuffer).dataBytes())

@@ -269,7 +269,7 @@ private func parse(
     #expect(throws: ElementaryStreamError.truncatedUnit) { try bad.annexBData() }
   }
 
-  /// What a fuzzer found: durations and depths at the ends of their ranges.
+  /// Input found by a fuzzer: durations and depths at the ends of their ranges.
   @Test(.enabled(if: hasFFmpeg)) func optionsBeyondMeasureDoNotTrap() throws {
     let data = try #require(makeStream(.h264, options: ["-bf", "2"]))
     for value in [Int64.max, Int64.min, Int64.max / 2, -1, 0] {

@@ -44,12 +44,12 @@ import Testing
     for _ in 0..<3 {
       #expect(try parser.append(bytes).isEmpty)
       #expect(throws: ElementaryStreamError.unitTooLong(80_001)) { try parser.append(bytes.dropFirst(4)) }
-      // What follows of it is not a unit any more.
+      // The bytes that follow are no longer a unit.
       #expect(try parser.append(bytes.dropFirst(4)).isEmpty)
     }
   }
 
-  /// What SECURITY.md says of them.
+  /// The limits in SECURITY.md.
   @Test func limitsOfAStream() throws {
     let parser = try ElementaryStreamParser(codec: .hevc)
     #expect(parser.maxUnitSize == 256 << 20 && parser.maxAccessUnitSize == 256 << 20)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import H264Codec
 
-/// What a session asks for, in the terms of the look-ahead.
+/// The settings of a session as settings of the look-ahead.
 @Suite struct LookAheadSettingsTests {
   private static func settings(_ width: Int = 1280, _ height: Int = 720) -> VideoEncoderConfiguration {
     var c = VideoEncoderConfiguration(

@@ -79,7 +79,7 @@ import Testing
     other = wanted
     other.lowLatency?.enablesLongTermReferences = true
     #expect(try adapter.reconfigure(other) == .needsNewStream)
-    // What was refused has changed nothing.
+    // A refused change has no effect.
     apply((10, 100_000), &wanted)
     #expect(try adapter.reconfigure(wanted) == .applied)
   }

@@ -58,7 +58,7 @@ struct SentFrame {
   /// The engine's numbers of the frame and of those that it may refer to.
   var index: UInt64
   var references: [UInt64]
-  /// What the encoder says that a decoder shows.
+  /// The picture that a decoder shows according to the encoder.
   var expected: Planes
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HEVCCodec
 
-/// What a session asks of the adapter.
+/// The configuration that a session gives the adapter.
 @Suite struct ConfigurationTests {
   @Test(
     "Pictures of any size are coded, and shown at the next even size",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HEVCCodec
 
-/// What a session that may wait asks of the encoder.
+/// The configuration that a session without low latency gives the encoder.
 @Suite struct LookAheadSettingsTests {
   private static func settings(
     _ change: (inout VideoEncoderConfiguration) -> Void = { _ in }

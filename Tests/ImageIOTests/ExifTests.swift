@@ -3,7 +3,7 @@ import Foundation
 import ImageIO
 import Testing
 
-/// What pictures' files tell of themselves, against ffmpeg and ffprobe.
+/// The metadata of image files, compared with ffmpeg and ffprobe.
 @Suite final class ExifTests {
   private let folder: URL
 

@@ -79,7 +79,7 @@ final class HEICFolder {
 
   func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-  /// What ImageIO writes.
+  /// A file that ImageIO writes.
   func heic(
     _ images: [CGImage], quality: Double? = nil, orientation: CGImagePropertyOrientation? = nil
   ) throws -> Data {
@@ -94,7 +94,7 @@ final class HEICFolder {
     return Data(referencing: data)
   }
 
-  /// What ffmpeg reads from a file of another type.
+  /// The picture that ffmpeg decodes from a file of another type.
   func pixels(_ url: URL) throws -> Pixels {
     let text = try Tool("ffprobe").text([
       "-v", "error", "-show_entries", "stream=width,height", "-of", "csv=p=0", url.path,
@@ -108,7 +108,7 @@ final class HEICFolder {
     return Pixels(width: size[0], height: size[1], bytes: [UInt8](data))
   }
 
-  /// What libheif decodes from a file: its images, the primary one first.
+  /// The images that libheif decodes from a file, the primary one first.
   func libheif(_ data: Data) throws -> [Pixels] {
     let (source, target) = (file("decoded.heic"), file("decoded.png"))
     try data.write(to: source)
@@ -127,7 +127,7 @@ final class HEICFolder {
     return result
   }
 
-  /// What heif-info says about a file.
+  /// The output of heif-info for a file.
   func information(_ data: Data) throws -> String {
     try data.write(to: file("described.heic"))
     let (status, text) = try Tool("heif-info").run([file("described.heic").path])

@@ -28,7 +28,7 @@ import Testing
     return Array(UnsafeRawBufferPointer(start: data + y * context.bytesPerRow + 4 * x, count: 4))
   }
 
-  /// What ffmpeg writes with these arguments.
+  /// The file that ffmpeg writes with these arguments.
   @discardableResult private func ffmpeg(_ arguments: [String]) throws -> Data {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -48,7 +48,7 @@ package struct Random: RandomNumberGenerator {
   package mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 }
 
-/// What samples look like.
+/// The content of samples.
 package enum Content: CaseIterable {
   case random, zero, full, checker, stripes, extremes, gentle
 

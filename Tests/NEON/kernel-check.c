@@ -130,7 +130,7 @@ static void motion(void) {
     const int h = 16 >> i;
     EACH(chroma[i], N * 2, , f(m->p[0] + 64, stride, m->a + 3, stride, round_ & 7, round_ >> 3 & 7, h / 2), );
   }
-  // What lies beyond the width may be written, and the scratch holds anything.
+  // Samples beyond the width may be written, and the scratch holds anything.
   EACH(halfSample, 60, , f(m->p[0] + 512, m->p[1] + 512, m->p[2] + 512, m->a + 512, 256, 16 + 3 * round_, 5, m->scratch),
        memset(m->scratch, 0, sizeof m->scratch);
        for (int i = 0; i < 15; i++) memset(m->p[i % 3] + 512 + 256 * (i / 3) + 16 + 3 * round_, 0, 31));
@@ -179,7 +179,7 @@ static void quant(void) {
   EACH(interleave8x8, N, , f(m->level, m->coef), );
 }
 
-// What is inlined has no entry.
+// Inlined functions have no entry.
 static void inlined(void) {
   for (int round = 0; round < N * 8; round++) {
     int16_t levels[64];
@@ -201,7 +201,7 @@ static void inlined(void) {
   }
 }
 
-// What every CPU of a kind has the same way has none either.
+// Functions with one variant for an architecture have none either.
 static void rows(void) {
   enum { most = 200 };
   for (int round = 0; round < N * 8; round++) {

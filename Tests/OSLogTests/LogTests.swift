@@ -6,7 +6,7 @@ import struct OSLog.Logger
 import Synchronization
 import Testing
 
-/// What was written, of all loggers that were made after it was installed.
+/// The messages of all loggers that were created after it was installed.
 final class LogKeeper: Sendable {
   struct Entry: Equatable {
     var level: Logging.Logger.Level

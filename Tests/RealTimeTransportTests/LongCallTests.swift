@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// What goes wrong only after hours, or when the numbers of packets have come round.
+/// Errors that appear only after hours, or when the numbers of packets have come round.
 @Suite struct LongCallTests {
   private func packet(_ number: UInt16, size: Int = 200, fill: UInt8 = 0) -> [UInt8] {
     RTPPacket(

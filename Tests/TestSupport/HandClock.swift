@@ -15,7 +15,7 @@ public final class HandClock: Sendable {
     clock = CMClock { _ in hand.time.withLock { $0 } }
   }
 
-  /// What the clock shows.
+  /// The time of the clock.
   public var time: CMTime {
     get { hand.time.withLock { $0 } }
     set { hand.time.withLock { $0 = newValue } }

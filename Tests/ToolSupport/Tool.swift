@@ -35,6 +35,6 @@ public struct Tool: Sendable {
     return (status, String(decoding: data, as: UTF8.self))
   }
 
-  /// What it wrote to standard output.
+  /// The standard output.
   public func text(_ arguments: [String]) throws -> String { try run(arguments).text }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// element.
 package struct TracedHeaders {
   private var values: [String: [Int]] = [:]
-  /// What it finds wrong.
+  /// The errors that it finds.
   package private(set) var complaints: [String] = []
 
   package subscript(_ name: String) -> [Int] { values[name] ?? [] }

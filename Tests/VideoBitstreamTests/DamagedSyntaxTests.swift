@@ -18,7 +18,7 @@ import VideoBitstream
         #expect(
           readSPS.width > 0 && readSPS.height > 0 && readSPS.width <= 65536 && readSPS.height <= 131_072)
         #expect(readSPS.orderCycle.offsetsForReferenceFrames.count <= 255)
-        // What could be read can be written.
+        // A set that could be read can be written.
         #expect((try? H264SequenceParameterSet(nalUnit: readSPS.nalUnit)) != nil)
       }
       let readPPS = try? H264PictureParameterSet(nalUnit: random.damaged(pps.nalUnit()))
@@ -84,7 +84,7 @@ import VideoBitstream
         }
         let unit = EmulationPrevention.adding(header: header.nal.bytes, payload: payload)
         let read = try? HEVCSliceHeader(nalUnit: unit, sequences: [0: sps], pictures: [0: pps])
-        // What stands after the order is read as far as it goes.
+        // The data after the order is read as far as possible.
         #expect((read?.entryPoints == header.entryPoints) == isValid)
       }
     }

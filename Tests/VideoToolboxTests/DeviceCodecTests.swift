@@ -3,7 +3,7 @@ import CodecInterface
 import Testing
 import VideoToolbox
 
-/// What a codec on a device says of itself (sizes, GPU, how many sessions can have it, that it is
+/// The description of a codec on a device (sizes, GPU, how many sessions can have it, that it is
 /// hardware), and what sessions make of it. Each test has a codec type of its own, as the registry
 /// is the process's.
 @Suite struct DeviceCodecTests {

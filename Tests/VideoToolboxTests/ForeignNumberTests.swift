@@ -97,7 +97,7 @@ import VideoToolbox
     }
   }
 
-  /// What the review found, one by one: each ended the process.
+  /// Input that once ended the process.
   @Test(arguments: encoders.indices) func strangeRatesAreTakenOrRefused(encoder: Int) throws {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
@@ -122,7 +122,7 @@ import VideoToolbox
 
   // MARK: - Wrapped memory
 
-  /// What a program says of a plane may be more than there is: no more is read than the picture
+  /// A declared plane may be larger than its memory: no more is read than the picture
   /// has.
   @Test(arguments: encoders.indices) func planesThatAreSaidToBeLargerAreNotReadBeyondTheirMemory(encoder: Int)
     throws

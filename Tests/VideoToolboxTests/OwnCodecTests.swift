@@ -148,7 +148,7 @@ import VideoToolbox
     #expect(collector.all.map(\.status) == [kVTVideoEncoderMalfunctionErr])
     VTCompressionSessionInvalidate(session)
 
-    // What is out stays out: no frame is reported twice.
+    // An output frame stays output: no frame is reported twice.
     let late = try makeSession(
       ToyCodec.type.rawValue, width: 64, height: 48,
       properties: [kVTCompressionPropertyKey_MaxAllowedFrameQP: 50])
@@ -211,7 +211,7 @@ import VideoToolbox
     #expect(h264.status == noErr && h264.sample != nil)
     #expect(surface.maps.withLock { $0.begun == 2 && $0.ended == 2 })
 
-    // What cannot be mapped is an error of the frame, for whoever needs memory.
+    // A surface that cannot be mapped is an error of the frame, for whoever needs memory.
     let dark = ToySurface(width: 64, height: 48, canMap: false)
     let hidden = try #require(dark.makeBuffer())
     let seen = try encodeOne(makeSession(ToyCodec.type.rawValue, width: 64, height: 48), hidden)

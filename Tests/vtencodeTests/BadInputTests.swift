@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What a person gets wrong: one line that says what to do, a status other than 0, nothing lost,
+/// Errors of users: one line that says what to do, a status other than 0, nothing lost,
 /// nothing left.
 @Suite(.serialized) struct BadInputTests {
   /// Checks the promise for one run in `folder`, which must look as before.
@@ -121,7 +121,7 @@ import Testing
       ["transcoding", CommandLine.sample, "--out", "out.mp4"] + option, in: Folder(), saying: option[1])
   }
 
-  /// What takes a look-ahead, or pictures of 4:2:0.
+  /// Options that need a look-ahead, or pictures of 4:2:0.
   @Test(arguments: [
     ["--multi-pass", "2"], ["--cbr"], ["--max-rate", "2M"], ["--look-ahead-frames", "10"],
     ["--denoise", "0.5"],
@@ -152,7 +152,7 @@ import Testing
     #expect(run.complaints.contains("a\u{FFFD}[31m\u{FFFD}2Jb.mp4"), "\(run.complaints)")
   }
 
-  /// What a command does not have, it does not advise.
+  /// A command advises only options that it has.
   @Test(arguments: ["call.txt", "call"]) func receiveDoesNotAdviseWhatItLacks(name: String) throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode("receive", "--listen", "5004", "--out", name, in: folder)

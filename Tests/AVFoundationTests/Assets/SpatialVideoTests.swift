@@ -3,8 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// What movies say of stereo views, projections and fields of view, which ffmpeg's tools of this
-/// age neither write nor tell: the boxes are put together here by their documents.
+/// The signalling in movies of stereo views, projections and fields of view, which ffmpeg's tools
+/// of this age neither write nor tell: the boxes are put together here by their documents.
 @Suite struct SpatialVideoTests {
   private static func box(_ type: String, _ content: [UInt8]...) -> [UInt8] {
     let content = content.flatMap { $0 }

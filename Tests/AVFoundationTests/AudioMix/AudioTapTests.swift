@@ -4,9 +4,10 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What an audio tap sees and changes, against the samples that ffmpeg decodes.
+/// The samples that an audio tap receives and changes, compared with the samples that ffmpeg
+/// decodes.
 @Suite struct AudioTapTests {
-  /// What a tap has been called for. Its callbacks come one at a time.
+  /// The callbacks of a tap. Its callbacks come one at a time.
   private final class Record: @unchecked Sendable {
     var calls: [String] = []
     var formats: [AudioStreamBasicDescription] = []

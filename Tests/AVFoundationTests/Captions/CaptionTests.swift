@@ -193,7 +193,7 @@ import Testing
     let film = try #require(text.range(of: "🎬"))
     #expect(caption.textColor(at: film.lowerBound).1 == film)
     #expect(caption.textColor(at: film.lowerBound).0?.components == [1, 0, 0, 1])
-    // What ffmpeg makes of it.
+    // The result of ffmpeg.
     let lines = try Tool.run([
       "ffmpeg", "-v", "error", "-i", scratch.file("a.mov"), "-map", "0:s:0", "-f", "ass", "-",
     ]).split(whereSeparator: \.isNewline).filter { $0.hasPrefix("Dialogue:") }

@@ -107,7 +107,7 @@ import Testing
     #expect((60 * Self.rate...64 * Self.rate).contains(count))
   }
 
-  /// What a program wants to be silent is.
+  /// A range that a program leaves empty is silent.
   @Test func gapsOfProgramsStay() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)

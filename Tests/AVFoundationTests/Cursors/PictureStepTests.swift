@@ -73,7 +73,7 @@ import TestSupport
     }
   }
 
-  /// What is read from a time on begins with the picture that is shown then, wherever the file is
+  /// Reading from a time begins with the picture that is shown then, wherever the file is
   /// entered.
   @Test(arguments: [("h264.ts", true), ("mpeg2.ts", false), ("mpeg2-640x480.vob", false)])
   func readersBeginWithTheirPicture(name: String, isH264: Bool) throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Cursors over a track's samples, compared with ffprobe's list of packets.
 @Suite(.serialized) struct SampleCursorTests {
-  /// What ffprobe tells of a packet; times in the stream's units.
+  /// ffprobe's properties of a packet; times in the stream's units.
   struct Packet: Equatable {
     var pts: Int64
     var dts: Int64
@@ -78,7 +78,7 @@ import Testing
       repeat {
         found.append(packet(at: cursor, track.naturalTimeScale))
       } while cursor.stepInDecodeOrder(byCount: 1) == 1
-      // What ffmpeg says of the last audio packet is its own guess.
+      // ffmpeg's value for the last audio packet is a guess.
       found[found.count - 1].duration = listed[listed.count - 1].duration
       #expect(found == listed)
       let last = try #require(track.makeSampleCursorAtLastSampleInDecodeOrder())

@@ -105,7 +105,7 @@ import TestSupport
     await waitUntil { !renderer.isReadyForMoreMediaData }
     #expect(!renderer.isReadyForMoreMediaData)
     renderer.stopRequestingMediaData()
-    // What was asked for already comes first.
+    // Requested samples come first.
     for _ in 0..<2 { feed.sync {} }
     renderer.flush()
     #expect(renderer.isReadyForMoreMediaData && renderer.status == .unknown)

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// What presets make of movies that are not eight bits and square pixels.
+/// The results of presets for movies that are not eight bits and square pixels.
 @Suite(.serialized) struct ExportShapeTests {
   private let scratch = Scratch()
 

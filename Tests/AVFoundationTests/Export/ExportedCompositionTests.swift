@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// What people put together of movies with AAC, exported.
+/// Typical compositions of movies with AAC, exported.
 @Suite struct ExportedCompositionTests {
   private static let two = CMTime(value: 2, timescale: 1)
   private static let whole = CMTimeRange(start: .zero, duration: two)
@@ -97,7 +97,8 @@ import Testing
     #expect(quiet.isEmpty, "\(quiet.map { Double($0) / 44_100 })")
   }
 
-  /// What overlaps at a joint is left out; the second clip is where it belongs, to half a packet.
+  /// Overlapping audio at a joint is left out; the second clip is where it belongs, to half a
+  /// packet.
   @Test func storedSamplesOfTwoClipsAreJoined() async throws {
     let scratch = Scratch()
     let (composition, seconds, _) = try Case.joined.make()

@@ -79,7 +79,7 @@ import Testing
     generator.videoComposition = AVVideoComposition(propertiesOf: asset)
     let composed = try generator.copyCGImage(at: .zero, actualTime: nil)
     #expect(composed.width == 16 && composed.height == 16384)
-    // What a wide screen takes is no giant.
+    // The generated image of a wide screen is not too large.
     let wide = try Fixture.make(
       "sixteen-wide.mp4",
       [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AVFoundation
 
-/// What happens to the samples of a live stream while they wait: the clock is their own, so that
+/// The queueing of the samples of a live stream: the clock is their own, so that
 /// nothing here depends on the time that a test takes.
 @Suite struct LiveQueueTests {
   private static let format = try? CMVideoFormatDescription(

@@ -36,7 +36,7 @@ import Testing
         #expect(holds(text) == (filter == nil), "\(text) in \(name)")
       }
     }
-    // What the program sets itself is not filtered.
+    // Items that the program sets are not filtered.
     let session = try #require(
       AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     session.metadataItemFilter = .forSharing()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What movies tell of themselves: written, read back, and as ffprobe sees it.
+/// The metadata of movies: written, read back, and as ffprobe sees it.
 @Suite struct MetadataTests {
   static func item(
     _ identifier: AVMetadataIdentifier, _ value: any NSCopying & NSObjectProtocol, type: CFString? = nil,
@@ -304,7 +304,7 @@ import TestSupport
     #expect(made.contains { $0.identifier == .quickTimeMetadataTitle && $0.stringValue == title })
     #expect(made.contains { $0.identifier == combining && $0.stringValue == "kept" })
     #expect(!made.contains(where: isNoText))
-    // What the program sets itself is an error.
+    // An invalid item that the program sets is an error.
     let other = try #require(
       AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     other.metadata = [odd]

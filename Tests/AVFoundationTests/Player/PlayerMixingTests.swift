@@ -101,7 +101,7 @@ import TestSupport
     player.play()
     await waitUntil { ends.count > 0 }
     #expect(ends.count == 1 && layer.isReadyForDisplay)
-    // What comes too late is left out.
+    // Late pictures are left out.
     #expect(Counter.requests.count > 10)
   }
 

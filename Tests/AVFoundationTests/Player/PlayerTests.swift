@@ -243,7 +243,7 @@ import TestSupport
     player.removeTimeObserver(boundary)
     let before = periods.count
     await player.seek(to: .zero)
-    // What was under way may still come.
+    // A pending notification may still come.
     #expect(periods.count <= before + 1 && boundaries.count <= passed.count + 1)
   }
 

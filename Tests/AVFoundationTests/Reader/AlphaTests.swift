@@ -4,7 +4,7 @@ import CoreVideo
 import Foundation
 import Testing
 
-/// What alpha of files means, and where there is none though a byte is kept for it.
+/// The meaning of alpha in files, and where there is none though a byte is kept for it.
 @Suite struct AlphaTests {
   private static let bgra = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
 
@@ -41,7 +41,7 @@ import Testing
       }
       #expect((mode == nil) == isOpaque, "\(index)")
     }
-    // What is shown of it.
+    // The visible part.
     let image = try AVAssetImageGenerator(asset: asset).copyCGImage(at: .zero, actualTime: nil)
     let bytes = try #require(image.dataProvider?.data as Data?)
     #expect(Array(bytes[(20 * image.bytesPerRow + 4 * 20)...].prefix(4)) == [255, 0, 0, 255])

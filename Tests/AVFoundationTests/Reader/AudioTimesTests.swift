@@ -76,7 +76,7 @@ import Testing
     return Data(bytes + audio)
   }
 
-  /// What an output gives of audio that is damaged.
+  /// The samples of an output for damaged audio.
   private func untilFailure(_ asset: AVAsset, mixed: Bool) throws -> [CMSampleBuffer] {
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let settings: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMBitDepthKey: 16]

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// What lies outside of a movie's clean aperture is not seen.
+/// The area outside of a movie's clean aperture is not visible.
 @Suite struct CleanApertureTests {
   /// 320 by 240, of which 300 by 220 are to be seen, ten pixels right of and six above the middle:
   /// blue, and red around it.

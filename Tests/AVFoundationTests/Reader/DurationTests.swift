@@ -269,7 +269,7 @@ import TestSupport
     #expect(abs((numbers.last ?? 0) - 3) < 0.001, "\(text)")
   }
 
-  /// What was read before the damage comes, with its durations, and then the error.
+  /// Samples read before the damage are delivered, with its durations, and then the error.
   @Test func cutFilesGiveWhatWasReadWithItsDurations() throws {
     let whole = try Fixture.make("slow-front.mp4", Self.slow + ["-movflags", "+faststart"])
     let scratch = Scratch()

@@ -46,7 +46,7 @@ import Testing
       for ending in ["264", "mov", "mkv", "ts"] {
         let note: Comment = "\(kind.name), \(statement), \(ending)"
         let asset = AVURLAsset(url: scratch.url("a." + ending))
-        // What depends on the number of threads is the decoder, which gets the same from all files.
+        // Only the decoder depends on the number of threads, and it gets the same from all files.
         for threads in ending == "mov" ? [1, 6] : [6] {
           var settings = Self.planar
           settings[kVTDecompressionPropertyKey_ThreadCount as String] = threads

@@ -5,10 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What reading ahead gains.
+/// The gain of reading ahead.
 @Suite(.enabled(if: runsWallClockTests)) struct ReadAheadWallClockTests {
-  /// What reading ahead gives a loop that reads a picture and encodes it: run with `OVT_MEASURE`
-  /// set to a movie.
+  /// The gain of reading ahead for a loop that reads a picture and encodes it: run with
+  /// `OVT_MEASURE` set to a movie.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["OVT_MEASURE"] != nil))
   func readEncodeLoop() throws {
     let path = try #require(ProcessInfo.processInfo.environment["OVT_MEASURE"])

@@ -357,8 +357,8 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
       case "pictures": AVAssetReaderTrackOutput(track: track, outputSettings: [:])
       default: AVAssetReaderTrackOutput(track: track, outputSettings: pcm)
       }
-    // What a cancelled reader leaves is not an end of the file: damage that is tolerated is not
-    // reported either.
+    // The remainder after a cancelled reader is not an end of the file: damage that is tolerated is
+    // not reported either.
     let tolerant = output as? AVAssetReaderTrackOutput
     tolerant?.ovtToleratesDamage = true
     reader.add(output)

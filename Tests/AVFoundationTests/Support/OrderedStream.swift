@@ -5,7 +5,7 @@ import VideoBitstream
 /// An H.264 movie of ffmpeg's whose parameter set says something else of the order of its pictures,
 /// or nothing, and whose order counts may be others.
 struct OrderedStream {
-  /// What the sequence parameter set says of reordering.
+  /// The reordering that the sequence parameter set declares.
   enum Statement: String, CaseIterable {
     case encoders, nothing, noReordering
   }

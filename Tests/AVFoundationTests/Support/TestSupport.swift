@@ -31,7 +31,7 @@ enum Tool {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// What ffmpeg complains about when it decodes the whole file; empty when all is well.
+  /// The errors of ffmpeg when it decodes the whole file; empty when all is well.
   static func decodingErrors(_ path: String) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import AVFoundation
 
-/// What video compositions, exports and image generators make of pictures: colours, alpha, places
+/// The pictures of video compositions, exports and image generators: colours, alpha, places
 /// and times.
 @Suite struct ComposedPicturesTests {
   static var bgra: [String: Any] {

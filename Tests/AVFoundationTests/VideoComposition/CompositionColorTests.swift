@@ -98,7 +98,7 @@ import Testing
     }
     let found = try Self.pixel(images[3], 100, 50)
     #expect(zip(found, wanted).allSatisfy { abs($0 - $1) <= 5 }, "\(found), not \(wanted)")
-    // What is converted then says so as well.
+    // Converted pictures then have the tags as well.
     let planes = try Self.pictures(asset, composition, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(Self.tag(planes[0], kCVImageBufferYCbCrMatrixKey) == AVVideoYCbCrMatrix_ITU_R_2020)
     CVPixelBufferLockBaseAddress(planes[0], .readOnly)

@@ -4,7 +4,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// What becomes of a movie between the last sample and its name.
+/// The state of a movie between the last sample and its name.
 @Suite struct DurabilityTests {
   private func begin(_ url: URL) throws -> (AVAssetWriter, AVAssetWriterInput) {
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What a program says of a movie's length beforehand reaches the encoder: short movies keep their
+/// The declared length of a movie reaches the encoder: short movies keep their
 /// rate.
 @Suite(.serialized, .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) struct DurationHintTests {
   private let scratch = Scratch()
@@ -61,7 +61,7 @@ import TestSupport
       $0.overallDurationHint = CMTime(value: 2, timescale: 1)
     }
     #expect(hinted == said && hinted != plain)
-    // What the settings say themselves is not overruled, and what is not a duration is none.
+    // Explicit settings have precedence, and an invalid duration is ignored.
     let both = try await sizes("both.mp4", properties: [key: 2.0]) {
       $0.overallDurationHint = CMTime(value: 500, timescale: 1)
     }

@@ -43,7 +43,7 @@ import Testing
 
   private struct Fragment { var number: Int; var samples: Int; var time: Int }
 
-  /// What the boxes of the fragments say.
+  /// The contents of the boxes of the fragments.
   private func fragments(_ data: Data) -> [Fragment] {
     let bytes = [UInt8](data)
     func number(_ at: Int, _ count: Int = 4) -> Int { bytes[at..<at + count].reduce(0) { $0 << 8 | Int($1) } }

@@ -137,7 +137,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
         continue
       }
-      // What is there can be kept.
+      // Existing files can be kept.
       try write(2, 1)
       try muxer.finish()
       #expect(try Probe.samples(path).count == 2)

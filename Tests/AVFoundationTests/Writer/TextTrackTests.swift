@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What ffmpeg finds in a text track.
+/// The content of a text track as ffmpeg reads it.
 private enum MovieHeaderFacts {
   static func texts(_ path: String) -> [String] {
     let read =

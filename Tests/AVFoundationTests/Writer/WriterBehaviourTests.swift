@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// What programs that record and stream lean on.
+/// Behaviour that recording and streaming programs rely on.
 @Suite(.serialized) struct WriterBehaviourTests {
   private let scratch = Scratch()
 

@@ -197,7 +197,7 @@ import TestSupport
     #expect((1406...1409).contains(samples.count), "\(samples.count)")
   }
 
-  /// What a block holds may ask the input when it goes.
+  /// Objects that a block captures may call the input when they are released.
   @Test func blocksOfPassesMayAskTheInputWhenTheyGo() {
     final class Asking: Sendable {
       let action: @Sendable () -> Void

@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// What one thread shares while another reads.
+  /// Memory that one thread shares while another reads.
   @Test func aSoleBlockIsSafeFromAnyThread() async throws {
     for _ in 0..<200 {
       let frees = Frees()

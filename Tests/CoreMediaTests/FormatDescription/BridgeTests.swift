@@ -76,7 +76,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     #expect(description.parameterSets.count >= 2 && description.nalUnitHeaderLength == 4)
     #expect(description.extensions[.colorPrimaries]?.propertyListRepresentation as? String == "ITU_R_709_2")
     #expect(description.extensions[.yCbCrMatrix]?.propertyListRepresentation as? String == "ITU_R_709_2")
-    // What was read is written byte for byte.
+    // The description is written byte for byte.
     #expect(try write(description, flavor) == Data(entry))
 
     // Written again, the atoms are those of the other muxer.

@@ -26,7 +26,7 @@ func makeStream(
     ] + options + ["-f", format, "-"])
 }
 
-/// What ffprobe says of the first video stream of a file.
+/// ffprobe's output for the first video stream of a file.
 func probe(_ data: Data, format: String) -> [String: Any]? {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).\(format)")
   defer { try? FileManager.default.removeItem(at: url) }

@@ -61,7 +61,7 @@ private func time(_ seconds: Double) -> CMTime {
       #expect(now.timescale <= 1_000_000_000)
       letOthersRun(turns: 1000)
     }
-    // What has been is known exactly.
+    // Past times are known exactly.
     #expect(abs(clock.convertTime(start + time(7), to: timebase).seconds - (1 + 7 * rate)) < 1e-8)
     #expect(
       abs(timebase.convertTime(time(1 + 7 * rate), to: clock).seconds - (start + time(7)).seconds) < 1e-8)

@@ -88,7 +88,7 @@ import Testing
     #expect(throws: CMSampleBuffer.Error.alreadyHasDataBuffer) {
       try sample.setDataBuffer(CMBlockBuffer(length: 4, flags: .assureMemoryNow))
     }
-    // What is not a group.
+    // Values that are not groups.
     let video = try CMVideoFormatDescription(imageBuffer: left)
     #expect(throws: CMSampleBuffer.Error.invalidMediaFormat) {
       _ = try CMSampleBuffer(
@@ -131,7 +131,8 @@ import Testing
     #expect(CMReadySampleBuffer<CVReadOnlyPixelBuffer>(dynamic) == nil)
   }
 
-  /// What is in a group may not be ready, or not any more: it is given with what content there is.
+  /// A sample in a group may not be ready, or no longer valid: it is returned with its present
+  /// content.
   @Test func unreadyGroupsGiveTheContentThereIs() throws {
     let inner = try CMSampleBuffer(
       dataBuffer: nil, dataReady: false, formatDescription: nil, numSamples: 1, sampleTimings: [],

@@ -132,7 +132,7 @@ import Testing
     #expect(
       attributes.size == CVImageSize(width: 64, height: 32) && attributes.compatibility == .metalTexture)
     #expect(NSDictionary(dictionary: attributes.rawAttributes) == NSDictionary(dictionary: raw))
-    // What makes no sense stays, and no buffer can be made with it.
+    // Invalid attributes are kept, and no buffer can be created with them.
     let odd = CVPixelBufferAttributes(rawAttributes: [kCVPixelBufferBytesPerRowAlignmentKey as String: "many"]
     )
     #expect(odd.bytesPerRowAlignment == nil && odd.rawAttributes.count == 1)
@@ -173,7 +173,7 @@ import Testing
         as NSDictionary,
       code)
     #expect(counts(try makeBuffer(64, 64, code, [kCVPixelBufferBytesPerRowAlignmentKey: 1])) == [1024])
-    // What is written to one plane is in no other.
+    // Data written to one plane does not appear in another.
     for code in [kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, kCVPixelFormatType_420YpCbCr8Planar] {
       for key in [kCVPixelBufferExtendedPixelsLeftKey, kCVPixelBufferExtendedPixelsTopKey] {
         let buffer = try makeBuffer(64, 32, code, [key: 32])

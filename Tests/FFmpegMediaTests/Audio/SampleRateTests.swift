@@ -106,7 +106,7 @@ import Testing
     #expect(error?.kind == .unsupportedFormat)
   }
 
-  /// What needs no conversion, and slow and fast audio that there is.
+  /// Audio that needs no conversion, and slow and fast audio.
   @Test(arguments: [(100, 100), (2000, 48_000), (4000, 8000), (352_800, 44_100), (2_822_400, 48_000)])
   func otherRatesAreRead(from: Int, to: Int) throws {
     let (chunks, _) = try Self.decode(Self.wav(from, samples: 30_000), "wav", to: to)

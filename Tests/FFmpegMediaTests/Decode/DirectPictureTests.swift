@@ -46,7 +46,7 @@ import Testing
     c?.pointee.height = 48
     #expect(av_frame_get_buffer(c, 0) == 0)
     #expect(av_frame_copy_props(b, a) == 0 && av_frame_copy_props(c, a) == 0)
-    // What this is about: they all name the first picture.
+    // The tested condition: they all refer to the first picture.
     #expect(b?.pointee.opaque == a?.pointee.opaque && c?.pointee.opaque == a?.pointee.opaque)
     #expect(registry.picture(of: try #require(a?.pointee.buf.0)) === plain)
     #expect(registry.picture(of: try #require(b?.pointee.buf.0)) === grained)

@@ -11,7 +11,7 @@ struct TestStream: Sendable, CustomStringConvertible {
   let name: String
   let arguments: [String]
   let codec: CodecType
-  /// What ffmpeg is to decode it to, for the comparison.
+  /// The format that ffmpeg decodes to, for the comparison.
   var pixelFormat = "yuv420p"
   var isFullRange = false
   var container = "mp4"
@@ -311,7 +311,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
-  /// What the decoder conceals is reported, however many threads decode: each time the same.
+  /// Concealed pictures are reported, however many threads decode: each time the same.
   @Test func concealmentIsReportedByEveryThread() throws {
     let url = try TestStream.h264Pyramid.make(seconds: 3)
     defer { try? FileManager.default.removeItem(at: url) }

@@ -50,7 +50,7 @@ import Testing
     #expect(reordered(&sets, [slice], lengthSize) == nil)
   }
 
-  /// What is cut stays so: libavcodec refuses it.
+  /// A truncated set stays truncated: libavcodec refuses it.
   @Test func cutPacketsStayAsTheyAre() {
     var sets = LateParameterSets(record: Self.record(lengthSize: 4))
     let tail: [UInt8] = [0, 0, 1, 0, 3]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FFmpegMedia
 
-/// What becomes of packets whose pictures come late, or never.
+/// Packets whose pictures come late, or never.
 @Suite struct PendingPacketsTests {
   private func take(_ token: Int64, _ pending: inout PendingPackets) {
     pending.append(

@@ -23,7 +23,7 @@ import Testing
     return url
   }
 
-  /// What libavformat reads when it is to make up times itself.
+  /// The times that libavformat generates.
   private static func generated(_ path: String) throws -> [Times] {
     var context: UnsafeMutablePointer<AVFormatContext>?
     guard avformat_open_input(&context, path, nil, nil) >= 0 else { throw Failure() }

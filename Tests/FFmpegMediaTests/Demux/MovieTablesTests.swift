@@ -107,7 +107,7 @@ import TestSupport
     func cancel() {}
   }
 
-  /// What a program says of bytes that it is to give costs it nothing.
+  /// A declared length of data that has not arrived allocates no memory.
   @Test func claimsOfPartsOfAFileAreBelievedWithinReason() {
     func check(_ samples: Int) throws {
       let movie = Self.movie(Self.track(samples: samples, size: 1), data: 100)

@@ -40,7 +40,7 @@ import Testing
     #expect(MovieMetadataReader.items(ofUserData: flood[...], limit: &limit).count == 4096 && limit == 0)
   }
 
-  /// What is read can be written again.
+  /// Metadata that was read can be written again.
   @Test func oldTextsDoNotGrow() {
     var limit = 10
     let bytes = [UInt8](repeating: 0xFF, count: 40_000)

@@ -42,7 +42,7 @@ import Testing
       try #require(StreamAddress("rtmp://h/app/aaa")).redacted("aaa baaa aaab aaaaaa aaa")
         == "*** baaa aaab aaaaaa ***")
     #expect(try #require(StreamAddress("rtmp://h/app/k3y")).redacted("xk3yx") == "x***x")
-    // What is long, has capitals or is not part of the path is a secret wherever it occurs.
+    // A word that is long, has capitals or is not part of the path is a secret wherever it occurs.
     for (url, secret) in [
       ("rtmp://h/app/FooBar", "x%2FFooBar"), ("rtmp://h/app/secretkey", "publishsecretkey"),
       ("rtmp://anna:hunter@h/app/key", "hunterhunter"), ("srt://h:1?passphrase=abcdef", "xabcdefx"),

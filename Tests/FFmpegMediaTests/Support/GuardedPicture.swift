@@ -17,7 +17,7 @@ final class GuardedPicture {
   ///   - seed: What the first sample is; the others follow from it. nil: all bytes are 0xA5.
   init(_ format: OSType, _ width: Int, _ height: Int, padding: Int, at side: Side, seed: UInt64? = nil) throws
   {
-    // What Core Video itself lays out tells the planes' sizes; the rows' lengths follow from the
+    // Core Video's own layout gives the planes' sizes; the rows' lengths follow from the
     // bits of the format.
     var model: CVPixelBuffer?
     guard CVPixelBufferCreate(nil, width, height, format, nil, &model) == kCVReturnSuccess, let model else {

@@ -84,7 +84,7 @@ import Testing
     choice.add(DirectCosts(spatial: 1000, temporal: 980))
     #expect(isTemporal(true) && !isTemporal(false))
     #expect(isTemporal(true))
-    // What was is forgotten by halves: 0.5 * 1000 + 1000 and 0.5 * 900 + 1010.
+    // Earlier values are halved: 0.5 * 1000 + 1000 and 0.5 * 900 + 1010.
     choice.add(DirectCosts(spatial: 1000, temporal: 1010))
     #expect(!isTemporal(true))
     #expect(isTemporal(true, .temporal) && !isTemporal(true, .spatial))

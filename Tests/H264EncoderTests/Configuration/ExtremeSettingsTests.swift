@@ -172,7 +172,7 @@ import Testing
       guard let encoder = try? LookAheadEncoder(configuration: c) else { continue }
       encoder.keepsStatistics = true
       #expect(try Self.code(encoder) == Self.all, "\(picked.map(\.name))")
-      // What was learnt is good for another pass.
+      // The statistics can be used for another pass.
       let known = try PassStatistics(bytes: encoder.statistics.bytes)
       let second = try LookAheadEncoder(configuration: c, pass: known)
       #expect(try Self.code(second) == Self.all, "\(picked.map(\.name))")

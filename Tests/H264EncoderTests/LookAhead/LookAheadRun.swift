@@ -61,7 +61,7 @@ struct LookAheadRun {
     return frame
   }
 
-  /// What libavcodec makes of it, in the order of presentation.
+  /// The pictures that libavcodec decodes, in the order of presentation.
   func decoded() throws -> [PlanarFrame] {
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     var pictures: [PlanarFrame] = []

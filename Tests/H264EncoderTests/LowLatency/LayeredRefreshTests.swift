@@ -82,7 +82,7 @@ import Testing
     c.dataRateLimits = [.init(bytes: 12_000, seconds: 0.5)]
     c.lowLatency.allowsFrameDropping = true
     let content = SyntheticContent(kind: .noise, width: Self.width, height: Self.height, seed: 3)
-    /// What was dropped, and the recovery points.
+    /// The dropped frames, and the recovery points.
     func run(asking: Int?) throws -> (dropped: [Int], points: [Int]) {
       let encoder = try LowLatencyEncoder(configuration: c)
       var result: (dropped: [Int], points: [Int]) = ([], [])

@@ -5,7 +5,7 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// What the look takes for the first picture of another scene.
+/// The pictures that pre-analysis takes for the first picture of another scene.
 @Suite struct SceneChangeTests {
   /// Large smooth shapes, others for each number; the columns to the left that are `plain` are so
   /// in all pictures.
@@ -30,7 +30,7 @@ import Testing
     return frame
   }
 
-  /// What the look says of each picture.
+  /// The result of pre-analysis for each picture.
   private static func sceneChanges(in pictures: [PlanarFrame]) -> [Bool] {
     let geometry = PictureGeometry(width: 192, height: 128)
     var memory = EncoderMemory()

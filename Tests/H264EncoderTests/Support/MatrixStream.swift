@@ -16,10 +16,10 @@ struct MatrixStream: CustomStringConvertible {
   let options: Int
   private let random: TestRandom
 
-  /// What went wrong.
+  /// A description of the failure.
   struct Failure: Error, CustomStringConvertible { var description: String }
 
-  /// What a stream exercised, to see that the matrix reaches everything.
+  /// The tools that a stream used, to check that the matrix reaches everything.
   struct Coverage {
     var frames = 0
     var dropped = 0

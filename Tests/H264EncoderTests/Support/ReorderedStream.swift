@@ -83,7 +83,7 @@ struct ReorderedStream: CustomStringConvertible {
       + " \(content.kind)"
   }
 
-  /// What the streams reached.
+  /// The coverage of the streams.
   struct Coverage {
     var frames = 0
     /// Macroblocks of B pictures by `MacroblockType`.

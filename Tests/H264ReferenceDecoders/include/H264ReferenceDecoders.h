@@ -32,7 +32,7 @@ int ovt_reference_decoder_decode(OVTReferenceDecoder *decoder, const uint8_t *da
                                  OVTDecodedPicture *picture);
 // The next frame that the decoder still holds back, as above; 0 when there is none.
 int ovt_reference_decoder_drain(OVTReferenceDecoder *decoder, OVTDecodedPicture *picture);
-// What the decoder complained about last, or an empty string.
+// The last error message of the decoder, or an empty string.
 const char *ovt_reference_decoder_message(const OVTReferenceDecoder *decoder);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct OVTHEVCDecodedPicture {
 // NULL if the decoder is not there.
 OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create(void);
 // The same with threads that each decode rows from their entry points on, where a stream has these.
-// What such a thread complains about is not seen; its picture is wrong.
+// Error messages of such a thread are not visible; its picture is wrong.
 OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create_with_threads(int threads);
 void ovt_hevc_reference_decoder_destroy(OVTHEVCReferenceDecoder *decoder);
 // Decodes one access unit in Annex B form. 1: `picture` holds the frame, valid until the next call;
@@ -28,7 +28,7 @@ int ovt_hevc_reference_decoder_decode(OVTHEVCReferenceDecoder *decoder, const ui
                                       OVTHEVCDecodedPicture *picture);
 // The next frame that the decoder still holds back, as above; 0 when there is none.
 int ovt_hevc_reference_decoder_drain(OVTHEVCReferenceDecoder *decoder, OVTHEVCDecodedPicture *picture);
-// What the decoder complained about last, or an empty string.
+// The last error message of the decoder, or an empty string.
 const char *ovt_hevc_reference_decoder_message(const OVTHEVCReferenceDecoder *decoder);
 
 #endif

@@ -21,7 +21,7 @@ private final class SharedLine {
   private(set) var flows: [Flow]
   private var link: NetworkLink
   private let delay: Double
-  /// What encoders make of what they may.
+  /// The frames of encoders that use their rate.
   private let makes: Double
   private var generator: SeededGenerator
 
@@ -75,7 +75,7 @@ private final class SharedLine {
   private func report(_ index: Int) {
     let now = loop.now
     let flow = flows[index]
-    // What has arrived by now, and losses before the last of it.
+    // The packets that have arrived, and losses before the last of them.
     guard
       let last = flow.history.indices.dropFirst(flow.reported).last(where: {
         flow.history[$0].arrived.map { $0 - 1234 <= now } ?? false

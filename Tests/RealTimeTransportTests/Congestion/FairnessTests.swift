@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// What whole sessions make of a line that they share.
+/// Whole sessions that share a link.
 @Suite struct FairnessTests {
   /// The rates of the line that two calls share, in bits per second.
   private static let rates = [500_000.0, 1_000_000, 2_000_000, 4_000_000, 10_000_000]

@@ -5,7 +5,7 @@ import ToolSupport
 
 @testable import RealTimeTransport
 
-/// What Wireshark makes of a session's packets.
+/// Wireshark's reading of a session's packets.
 @Suite struct CaptureTests {
   private func tshark(_ arguments: [String]) throws -> String { try Tool("tshark").text(arguments) }
 

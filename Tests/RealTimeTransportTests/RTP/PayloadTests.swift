@@ -130,7 +130,7 @@ import Testing
     #expect(parts.map(\.count) == [24, 24])
     #expect(parts.map { Array($0.prefix(3)) } == [[0x63, 0x0A, 0x93], [0x63, 0x0A, 0x53]])
     #expect(parts.flatMap { $0.dropFirst(3) } == Array(large.dropFirst(2)))
-    // What has no header is not a unit.
+    // Data without a header is not a unit.
     #expect(packetiser.payloads(of: [[], [0x44]]).isEmpty)
   }
 

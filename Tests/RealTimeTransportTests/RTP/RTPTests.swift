@@ -100,7 +100,7 @@ import Testing
   }
 }
 
-/// What a sender without good will sends.
+/// Packets of a malicious sender.
 @Suite struct FloodTests {
   private func packet(_ number: UInt16, payload: [UInt8] = [0x41]) -> RTPPacket {
     RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: 1, source: 2, payload: payload)
@@ -202,7 +202,7 @@ import Testing
     #expect(buffer.add(packet(11), at: 0.01, isBeginning: false).isEmpty)
     #expect(buffer.deadline.map { $0 >= 0.02 } == true)
     #expect(buffer.release(at: 0.031).map(\.packet.sequenceNumber) == [11, 12])
-    // What was before the beginning is of another stream.
+    // Packets before the beginning belong to another stream.
     buffer = ReorderBuffer(timeout: 0.02)
     #expect(buffer.add(packet(9), at: 0, isBeginning: false).isEmpty)
     #expect(buffer.add(packet(10), at: 0.01, isBeginning: true).map(\.packet.sequenceNumber) == [10])

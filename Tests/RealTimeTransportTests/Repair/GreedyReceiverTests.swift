@@ -6,7 +6,7 @@ import Testing
 /// A receiver that asks for more than a sender may repair, whether a bad line makes it do so or it
 /// wants a flood.
 @Suite struct GreedyReceiverTests {
-  /// What went to the receiver, as it was sent: when, how many bits, and which packet it repeats.
+  /// The packets sent to the receiver: when, how many bits, and which packet it repeats.
   private struct Sent {
     var time: Double
     var bits: Int

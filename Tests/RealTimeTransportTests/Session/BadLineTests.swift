@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// What a whole session makes of lines that change and that lose.
+/// A whole session over links that change and lose packets.
 @Suite struct BadLineTests {
   private func quantile(_ share: Double, _ values: [Double]) -> Double {
     values.isEmpty ? 0 : values.sorted()[min(Int(Double(values.count) * share), values.count - 1)]
@@ -159,7 +159,7 @@ import Testing
     let last = 1 + 11.0 / 30
     #expect((last + 0.045...last + 0.055).contains(tail.due), "\(tail.due - last)")
     #expect(tail.expected == 4)
-    // What is sent again is not silence.
+    // Retransmissions are not silence.
     let due = tail.due
     tail.recordOtherPacket(at: due - 0.001)
     #expect(tail.due >= due + 0.01)
@@ -194,7 +194,7 @@ import Testing
     #expect(guess == [3, 4, 5])
     others.add(9, at: 1.065)
     #expect(others.nextRequests(at: 1.065) == [1, 6, 7, 8] && others.nextRequests(at: 1.081) == [3, 4, 5])
-    // What was guessed at comes, and what is before it was lost.
+    // The expected packet arrives, and those before it were lost.
     others.addRetransmitted(12, at: 1.09)
     #expect(others.nextRequests(at: 1.09) == [10, 11])
     // After a silence nothing was overtaken; a moment after the last packet it may have been.

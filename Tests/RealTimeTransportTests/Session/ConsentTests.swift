@@ -5,7 +5,7 @@ import Testing
 
 /// Whether media continues only as long as the receiver answers the greetings that it is sent.
 @Suite struct ConsentTests {
-  /// What a peer answers to a greeting: it has the first one's answer, and what it wants of the
+  /// The answer of a peer to a greeting: it has the first one's answer, and what it wants of the
   /// newest.
   private typealias Answering = (_ first: Greeting, _ new: Greeting, _ time: Double) -> Greeting.Answer?
 

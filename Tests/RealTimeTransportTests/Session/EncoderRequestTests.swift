@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// What a receiver asks of the encoder (RFC 5104).
+/// The requests of a receiver to the encoder (RFC 5104).
 @Suite struct EncoderRequestTests {
   @Test(
     "Who comes late is given a key frame, though nothing is lost, and though the request is",

@@ -146,7 +146,7 @@ import Testing
     let pair = SessionPair()
     try pair.run(frames: 30, end: 1.5)
     #expect(pair.sender.state == .open && pair.receiver.state == .open)
-    // What each of them would say if it were asked to.
+    // The datagrams that each of them would send.
     var (sender, receiver) = (pair.sender, pair.receiver)
     sender.sayGoodbye(at: 1.5)
     receiver.sayGoodbye(at: 1.5)
@@ -193,7 +193,7 @@ import Testing
           ]), at: pair.loop.now)
       }
     }
-    // What the receiver itself says would save key frames.
+    // The state that the receiver reports would save key frames.
     pair.answers = { $0.filter { if case .referenceSelection = $0 { false } else { true } } }
     try pair.run(frames: 180)
     #expect((3...7).contains(pair.sender.counts.keyFrames), "\(pair.sender.counts.keyFrames) in 6 s")

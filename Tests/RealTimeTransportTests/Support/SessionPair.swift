@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @testable import RealTimeTransport
 
-/// What references an encoder has, and when it must do without.
+/// The references of an encoder, and when it must do without.
 struct ModelEncoder {
   private var references: [Double] = []
   private var acknowledged = false
@@ -32,7 +32,7 @@ struct ModelEncoder {
 /// A line that calls may share: a queue, and what it carried.
 final class TestLine {
   var link: NetworkLink
-  /// What each packet waited before the line.
+  /// The queueing delay of each packet.
   fileprivate(set) var waits: [(time: Double, wait: Double)] = []
 
   init(_ configuration: NetworkLink.Configuration, seed: UInt64) {
@@ -51,7 +51,7 @@ final class SessionPair {
   var shown: [(number: Int64, time: Double, delay: Double?)] = []
   var sentTimes: [Double] = []
   var keyFrames = 0
-  /// What the sender sent before the receiver had answered.
+  /// The packets sent before the receiver had answered.
   var early: [[UInt8]] = []
   /// Changes, or drops, what goes forth.
   var meddle: ([UInt8]) -> [[UInt8]] = { [$0] }
@@ -70,7 +70,7 @@ final class SessionPair {
   var spread = 0.3
   private var sizes: SeededGenerator
   private(set) var withheld = 0
-  /// What each packet of all calls waited before the line.
+  /// The queueing delay of each packet of all calls.
   var waits: [(time: Double, wait: Double)] { forth.waits }
   /// Bits of this call when they were through the line.
   private(set) var carried: [(time: Double, bits: Int)] = []

@@ -89,7 +89,7 @@ import VideoEncoding
       #expect(secondDecoded == second)
       #expect(rest.contexts.elementsEqual(Self.states(contexts), by: ==))
 
-      // What a flush adds, and the bits up to the end of the last byte.
+      // The bits that a flush adds, and those up to the end of the last byte.
       #expect(length * 8 >= estimate && length * 8 <= estimate + 17)
       // rbsp_stop_one_bit is there, with at most seven bits after it.
       #expect(length > 0 && memory[length - 1] != 0)

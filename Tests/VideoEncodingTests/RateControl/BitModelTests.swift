@@ -53,7 +53,7 @@ import Testing
     var ratio = BitRatio()
     for _ in 0..<3 { ratio.learn(bits: 80_000, units: 3, weight: 0.3, informativeness: 0.01) }
     #expect(abs(ratio.value / BitModel.typicalRatio - 1) < 0.1, "\(ratio.value)")
-    // What says all has its full weight soon after.
+    // A complete observation has its full weight soon after.
     ratio.learn(bits: 5000, units: 10, weight: 0.1)
     #expect(ratio.value > BitModel.typicalRatio * 1.4 && ratio.value < 500, "\(ratio.value)")
   }

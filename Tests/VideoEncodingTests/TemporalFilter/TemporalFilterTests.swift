@@ -173,7 +173,7 @@ import Testing
   func writesEverySampleOfAnySize(_ width: Int, _ height: Int) {
     let source = Self.texture(width, height, x: 0, y: 0)
     let filtered = Self.filter(source, with: [source, source], limit: 255)
-    // What does not move and has no noise stays as it is.
+    // Static content without noise stays unchanged.
     #expect(filtered.luma == source.luma)
     #expect(filtered.cb == source.cb)
     #expect(filtered.cr == source.cr)

@@ -120,7 +120,7 @@ struct SampleMovie {
   }
 }
 
-/// What came out of a decompression session, in the order in which it came.
+/// The output of a decompression session, in its order.
 final class ImageCollector: Sendable {
   struct Entry: @unchecked Sendable {
     let status: OSStatus

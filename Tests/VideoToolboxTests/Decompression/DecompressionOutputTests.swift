@@ -45,7 +45,8 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(collector.all.allSatisfy { !$0.flags.contains(.imageBufferModifiable) })
   }
 
-  /// What is asked for comes, by conversion if need be; of several formats the one that needs none.
+  /// The requested format is output, by conversion if needed; of several formats the one that needs
+  /// none.
   @Test func imagesComeInThePixelFormatAskedFor() throws {
     let movie = try SampleMovie(plain, seconds: 0.2)
     for format in [
@@ -152,7 +153,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     }
   }
 
-  /// What the file says comes before what the stream says.
+  /// The properties of the file have precedence over those of the stream.
   @Test func theFormatDescriptionsColoursComeFirst() throws {
     let movie = try SampleMovie(["-colorspace", "bt709"] + plain, seconds: 0.2, reference: false)
     let atoms = CMFormatDescriptionGetExtension(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What a format description says of the pictures, and what it does not decide.
+/// The properties of pictures that a format description decides, and others.
 @Suite(.enabled(if: SampleMovie.isAvailable)) struct FormatChangeTests {
   private static func described(
     _ format: CMVideoFormatDescription, primaries: CFString? = nil, width: Int32? = nil, height: Int32? = nil
@@ -72,7 +72,7 @@ import VideoToolbox
       #expect(images.allSatisfy { CVPixelBufferGetWidth($0) == 64 && CVPixelBufferGetHeight($0) == 48 })
       VTDecompressionSessionInvalidate(decoder)
     }
-    // What the program asks for it gets, and a smaller description holds.
+    // The program gets the size that it asks for, and a smaller description holds.
     let decoder = try makeDecoder(
       movie.format,
       attributes: [kCVPixelBufferWidthKey: 640, kCVPixelBufferHeightKey: 480])

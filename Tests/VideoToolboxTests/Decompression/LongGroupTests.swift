@@ -14,7 +14,7 @@ import Testing
     try SampleMovie(["-c:v", "libx264", "-g", "1000", "-bf", "0", "-sc_threshold", "0"], reference: false)
   }
 
-  /// What becomes of all frames, with the decoder emptied before some of them.
+  /// The outcomes of all frames, with the decoder emptied before some of them.
   private static func outcomes(
     _ movie: SampleMovie, _ mode: DecoderDriver.Mode, limit: Int, drainedAt: Set<Int>,
     made: () -> Void = {}
@@ -110,7 +110,7 @@ import Testing
   }
 }
 
-/// What a driver keeps of frames in addition to their data.
+/// Properties of frames that a driver keeps in addition to their data.
 @Suite struct KeptDescriptionTests {
   /// Notes the frames that it is given, and cannot be emptied without a loss.
   private final class Decoder: VideoDecoder {

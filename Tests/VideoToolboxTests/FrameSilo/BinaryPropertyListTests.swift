@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import VideoToolbox
 
-/// What Foundation may be given to read of a silo that came from anywhere.
+/// Property lists of untrusted silos.
 struct BinaryPropertyListTests {
   private static func accepts(_ data: Data) -> Bool {
     data.withUnsafeBytes { BinaryPropertyList.holdsOnlyValues($0) }

@@ -84,7 +84,7 @@ import Testing
       #expect(SiloFrames.silo(other, options: opened).status == kVTParameterErr)
       #expect(try Data(contentsOf: other) == content)
     }
-    // What mkstemp leaves.
+    // The file that mkstemp creates.
     let empty = folder.appendingPathComponent("empty")
     try Data().write(to: empty)
     #expect(SiloFrames.silo(empty).status == noErr)
@@ -110,7 +110,7 @@ import Testing
       for suffix in ["", "-journal"] {
         let target = URL(fileURLWithPath: left.path + suffix)
         try? FileManager.default.removeItem(at: target)
-        // What is in the files at this moment is what is there after a kill.
+        // The files have the content that they would have after a kill.
         try? FileManager.default.copyItem(at: URL(fileURLWithPath: url.path + suffix), to: target)
       }
     }

@@ -125,7 +125,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     ]
     CVBufferSetAttachment(source, kCVImageBufferPixelAspectRatioKey, wide, .shouldPropagate)
     let target = try gray(80, 80) { _, _ in 77 }
-    // What the destination had does not count.
+    // The previous attachments of the destination have no effect.
     CVBufferSetAttachment(
       target, kCVImageBufferPixelAspectRatioKey,
       [

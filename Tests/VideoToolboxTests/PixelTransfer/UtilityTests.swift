@@ -57,7 +57,7 @@ import VideoToolbox
       #expect(VTPixelTransferSessionTransferImage(try #require(session), from: source, to: target) == noErr)
       #expect(CVBufferHasAttachment(target, kCVImageBufferAlphaChannelModeKey) == keeps)
     }
-    // What a target has of another picture goes.
+    // Attachments of another picture are removed.
     CVBufferRemoveAttachment(source, kCVImageBufferAlphaChannelModeKey)
     CVPixelBufferCreate(nil, 32, 16, kCVPixelFormatType_32BGRA, nil, &buffer)
     let used = try #require(buffer)

@@ -8,7 +8,7 @@ import TestSupport
 /// A device of the tests' own: it takes pictures, and finishes each when the test says so, on
 /// whatever thread the test says it on. A frame is the bytes of its picture's time stamp.
 final class TestDevice: Sendable {
-  /// What an encoder does when it is asked for the frames that it holds.
+  /// The behaviour of an encoder that is asked for its pending frames.
   enum Flush {
     /// Finishes them all, on a thread of its own, and waits for that.
     case finishes

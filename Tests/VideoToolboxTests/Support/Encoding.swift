@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import VideoToolbox
 
-/// What came out of a session.
+/// The output of a session.
 final class Collector: Sendable {
   struct Entry: @unchecked Sendable {
     let status: OSStatus

@@ -3,7 +3,7 @@ import CoreMedia
 import Foundation
 import Testing
 
-/// What ffprobe and ffmpeg say about a stream: somebody else's view of what a session has made.
+/// The properties of a session's stream, as ffprobe and ffmpeg read them.
 struct StreamProbe {
   let stream: [String: Any]
   let frames: [[String: Any]]
@@ -49,8 +49,8 @@ struct StreamProbe {
     return result.output
   }
 
-  /// What ffmpeg's trace_headers reads in the headers of a stream of H.264, a syntax element or the
-  /// name of a unit a line.
+  /// The output of ffmpeg's trace_headers for the headers of a stream of H.264, a syntax element or
+  /// the name of a unit a line.
   static func trace(_ data: Data) throws -> [String] {
     let url = try write(data, hevc: false)
     defer { try? FileManager.default.removeItem(at: url) }

@@ -97,7 +97,7 @@ let browserOffer = """
       to: offer, sending: .constrainedBaseline, source: 77, repairSource: 78, base: base()
     ).configuration
     #expect(other.payloadType == 102 && other.extensions.transportSequence == 4 && other.repairSource == 78)
-    // What is written is read again, as the browser would.
+    // A written description is read again, as a browser would.
     let read = try PeerDescription(answer.text)
     #expect(read.media.map(\.isRejected) == [true, false] && read.media[1].direction == .sendOnly)
     #expect(read.media[1].sources == [77] && read.media[1].repairSources == [77: 78])

@@ -78,7 +78,7 @@ import TestSupport
   }
 }
 
-/// What a device is given of received audio.
+/// The received audio that a device is given.
 @Suite struct SpeakerBufferTests {
   private static func filled(_ buffer: SpeakerBuffer, _ frames: Int) -> [Float] {
     var out = [Float](repeating: -1, count: 2 * frames)
@@ -98,7 +98,7 @@ import TestSupport
     Self.add(2001..<3001, to: buffer)
     #expect(Self.filled(buffer, 480) == (1..<481).flatMap { [Float($0), Float($0)] })
     #expect(Self.filled(buffer, 2000) == (481..<2481).flatMap { [Float($0), Float($0)] })
-    // What is missing is silence, and then a cushion is waited for again.
+    // Missing audio is silence, and then the buffer is filled again.
     let last = Self.filled(buffer, 600)
     #expect(last[..<1040].elementsEqual((2481..<3001).flatMap { [Float($0), Float($0)] }))
     #expect(last[1040...].allSatisfy { $0 == 0 })

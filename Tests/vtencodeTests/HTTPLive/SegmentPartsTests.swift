@@ -69,7 +69,7 @@ import Testing
     let descriptors: [UInt8] =
       [3, 25, 0, 1, 0, 4, 17, 0x40, 0x15] + [UInt8](repeating: 0, count: 11) + [5, 2, 0x2B, 0x92]
     #expect(CodecString.objectType(inCookie: descriptors) == 5)
-    // What is cut off has no type, and is no reason to stop.
+    // A truncated name has no type, and does not end the search.
     for length in 0..<descriptors.count {
       let type = CodecString.objectType(inCookie: Array(descriptors.prefix(length)))
       #expect(type == nil, "\(length)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import vtencode
 
-/// What the command line says to people who do not know its words.
+/// The suggestions of the command line for unknown options.
 @Suite struct OptionAdviceTests {
   @Test(
     "An unknown option gets the one that means the same",

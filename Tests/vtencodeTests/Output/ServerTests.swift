@@ -41,7 +41,7 @@ import Testing
     /// The address for vtencode; nil: the same.
     var target: String?
     var isUDP = false
-    /// What ffmpeg does with what it gets.
+    /// The arguments of the receiving ffmpeg.
     var codecs = ["-c", "copy"]
   }
 

@@ -50,7 +50,7 @@ import Testing
     let agreed = Double(rate & ~63) * seconds
     #expect(decoder.size >= agreed && decoder.size < agreed + 100, "\(decoder.size)")
     #expect(try decoder.run() == [])
-    // What the first one begins with all others find, but for ticks of 90 kHz.
+    // The initial state of the first equals that of all others, except for ticks of 90 kHz.
     let first = try #require(decoder.held.first)
     for join in joins {
       #expect(decoder.units[join].period != nil)

@@ -47,7 +47,7 @@ import Testing
     try CommandLine.vtencode("join", "--plan", "plan.json", "--out", out, in: folder)
   }
 
-  /// What ffmpeg makes of the coded pictures, without their container.
+  /// The pictures that ffmpeg decodes, without their container.
   private func streamHash(_ path: String) throws -> String {
     try CommandLine.run(
       "ffmpeg", ["-nostdin", "-v", "error", "-i", path, "-map", "0:v", "-c", "copy", "-f", "md5", "-"]
@@ -79,7 +79,7 @@ import Testing
       #expect(frames[segment.firstFrame].key_frame == 1, "segment \(segment.index) begins with no key frame")
     }
     let rate = try probe.bitRate(seconds: Double(seconds))
-    // What libx265 makes of a second is nearer by chance than by rate control.
+    // The bits that libx265 spends in a second match by chance rather than by rate control.
     #expect(abs(rate / 400_000 - 1) < (codec == "avc1" ? 0.01 : 0.15), "\(rate)")
     // One description for all: players would rather not see it change.
     let movie = try Data(contentsOf: URL(fileURLWithPath: folder.path("out.mp4")))
@@ -457,7 +457,7 @@ import Testing
       #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
     }
     try Self.seal(original, in: folder)
-    // What join has not is not advised.
+    // Options that join does not have are not advised.
     let wrong = try join(folder, "out.265")
     #expect(
       wrong.status == 64 && wrong.complaints.contains("name it .264")
@@ -465,7 +465,7 @@ import Testing
       "\(wrong.complaints)")
   }
 
-  /// What is wrong with the statistics of a segment is mended by another plan, and not by an option
+  /// Errors of the statistics of a segment are solved by another plan, and not by an option
   /// of other commands.
   @Test func statisticsThatAreNoneAreRefused() throws {
     let folder = try Folder()

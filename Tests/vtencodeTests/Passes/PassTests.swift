@@ -139,7 +139,7 @@ func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
     try expectNoErrors(Probe(folder.path("out-part.mp4")))
   }
 
-  /// What a killed run leaves on disk is hidden, and the next run removes it.
+  /// The files of a killed run are hidden, and the next run removes them.
   @Test func aKilledPassLeavesHiddenFilesThatTheNextRunRemoves() throws {
     let folder = try Folder()
     try makeLongMovie(in: folder)

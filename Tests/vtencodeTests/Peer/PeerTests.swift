@@ -124,7 +124,7 @@ import WebRTC
     #expect(asked.value == 0 && peers.count == 0)
   }
 
-  /// What a browser offers, shortened.
+  /// The offer of a browser, shortened.
   private static let offer = [
     "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=video 9 UDP/TLS/RTP/SAVPF 96",
     "c=IN IP4 0.0.0.0", "a=mid:0", "a=ice-ufrag:abcd", "a=ice-pwd:abcdefghijklmnopqrstuv", "a=setup:actpass",
@@ -134,7 +134,7 @@ import WebRTC
   ].map { $0 + "\r\n" }.joined()
 }
 
-/// What sockets have received.
+/// The datagrams that sockets have received.
 private final class Inbox: @unchecked Sendable {
   // Sendable: `lock` guards the list.
   private let lock = NSLock()

@@ -167,8 +167,8 @@ import Testing
     #expect(folder.contents == ["in.mp4"])
   }
 
-  /// What has no low-latency mode is not an encoder for a call, and what drops no frames takes no
-  /// cap on the QP there.
+  /// An encoder without low-latency mode is rejected for a call, and one that drops no frames
+  /// accepts no cap on the QP there.
   @Test func encodersThatAreNotForCallsAreRefused() throws {
     let folder = try Folder()
     try movie(folder)

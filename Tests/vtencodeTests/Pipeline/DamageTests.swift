@@ -250,7 +250,7 @@ import Testing
     }
     let found = Dictionary(kinds, uniquingKeysWith: +)
     let frames = try Probe(folder.path("out.mp4")).frameCount()
-    // What a decoder makes up for a missing reference is damaged, and there; the rest is lost.
+    // A picture that a decoder conceals counts as damaged; the rest is lost.
     #expect(frames + found["lost", default: 0] == 50, "\(frames): \(run.complaints)")
     // Each field a picture: those of the source are counted.
     _ = try vanish(

@@ -18,7 +18,7 @@ import Testing
     try #require(made.status == 0, "\(made.complaints)")
   }
 
-  /// What displays should know stands in messages of the stream, and not in the file: it goes along
+  /// HDR metadata in messages of the stream, not in the file, is kept
   /// all the same.
   @Test func messagesOfTheDynamicRangeGoAlong() throws {
     let folder = try Folder()
@@ -51,7 +51,7 @@ import Testing
         #expect(try Probe(folder.path(out)).video().pix_fmt == "yuv420p10le")
       }
     }
-    // What is mapped to BT.709 does not say it any more.
+    // Pictures mapped to BT.709 do not have it any more.
     let mapped = try CommandLine.vtencode(
       "transcoding", "in.mkv", "--codec", "hevc", "--pixel-format", "420v", "--out", "mapped.mp4", in: folder)
     #expect(mapped.status == 0, "\(mapped.complaints)")

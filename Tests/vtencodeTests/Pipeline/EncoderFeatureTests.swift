@@ -7,7 +7,7 @@ import VideoToolbox
 
 @testable import vtencode
 
-/// What `vtencode` does for an encoder follows from what the encoder lists, and not from its name.
+/// `vtencode` decides by the features that an encoder lists, and not by its name.
 @Suite struct EncoderFeatureTests {
   /// An encoder of the test's own, which notes what its sessions ask for.
   private final class Asked: Sendable {

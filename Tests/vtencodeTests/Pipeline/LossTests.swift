@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What a run must not lose without a word: other people's files, pictures, half ticks, a report at
+/// Losses that a run must report: other people's files, pictures, half ticks, a report at
 /// the end.
 @Suite(.serialized) struct LossTests {
   private func make(_ folder: Folder, _ rate: String, _ more: [String]) throws {

@@ -25,7 +25,7 @@ import Testing
   /// A sender, and the address at which vtencode waits for it.
   struct Sender: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    /// What vtencode reads.
+    /// The input of vtencode.
     var source: String
     /// ffmpeg's options before the movie, and the format and address to which it sends.
     var pace: [String] = []

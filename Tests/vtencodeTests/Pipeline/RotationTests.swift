@@ -31,7 +31,7 @@ import Testing
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  /// What ffmpeg, which turns pictures by itself, sees of two files.
+  /// The pictures of two files in ffmpeg, which rotates by itself.
   private func psnr(_ one: String, _ other: String, in folder: Folder, size: String = "iw:ih") throws
     -> Double
   {

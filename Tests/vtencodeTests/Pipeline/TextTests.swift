@@ -87,7 +87,7 @@ import Testing
         let found = try words(folder, "out.\(ending)", track: track)
         let plain = found.map { $0.replacing(#/<[^>]*>/#, with: "") }
         if subtitles == "mov_text" {
-          // What ffmpeg made of the two that overlap; the last one ends with the pictures.
+          // ffmpeg's result for the two that overlap; the last one ends with the pictures.
           let source = try words(folder, name, track: track).map {
             $0.replacing(#/<[^>]*>/#, with: "").replacing("00:00:09,000", with: "00:00:03,000")
           }

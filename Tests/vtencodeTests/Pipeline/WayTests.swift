@@ -48,7 +48,7 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() == 25)
   }
 
-  /// What an interrupted run leaves does not take the place of a whole movie.
+  /// The file of an interrupted run does not replace a complete movie.
   @Test func aPartKeepsWhatWasThere() throws {
     let folder = try Folder()
     for name in ["out.mp4", "out-part.mp4"] {

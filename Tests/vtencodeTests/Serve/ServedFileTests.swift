@@ -5,7 +5,8 @@ import Testing
 
 @testable import vtencode
 
-/// What `serve` decides without a connection: paths, ranges, and how far a playlist has come.
+/// The decisions of `serve` that need no connection: paths, ranges, and how far a playlist has
+/// come.
 @Suite struct ServedFileTests {
   @Test("Paths stay within the folder, whatever is escaped")
   func pathsStayWithin() {

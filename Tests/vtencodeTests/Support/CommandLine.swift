@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// What a finished process left.
+/// The result of a finished process.
 struct Finished: Sendable {
   var status: Int32
   var output: Data
@@ -31,7 +31,7 @@ enum CommandLine {
     try run(vtencode, arguments, in: folder?.url)
   }
 
-  /// What scripts may ask of processes, for `await` (`shellAwait`): whether one does not die of
+  /// Functions of scripts about processes, for `await` (`shellAwait`): whether one does not die of
   /// SIGTERM any more, whether it has taken all signals that it was sent, whether one has stopped,
   /// whether files of a name are there, and have so many kilobytes.
   private static let questions = """
@@ -134,7 +134,7 @@ enum CommandLine {
       }
       if process.isRunning { kill(process.processIdentifier, signal.number) }
     }
-    // What hangs is ended, and fails its test by its status.
+    // A process that hangs is ended, and fails its test by its status.
     if !waitForSignal(end) {
       // With what it has started: Foundation waits for those too.
       kill(-process.processIdentifier, SIGKILL)
@@ -173,7 +173,7 @@ final class Folder: Sendable {
   }
 }
 
-/// What ffprobe says about a file: an opinion from outside this package.
+/// The properties of a file according to ffprobe.
 struct Probe {
   struct Stream: Decodable {
     var codec_type: String
@@ -231,7 +231,7 @@ struct Probe {
   /// Frames that ffmpeg decodes, in the order in which they are shown.
   func frameCount() throws -> Int { Int(try video().nb_read_frames ?? "") ?? -1 }
 
-  /// What ffmpeg complains about when it decodes everything; empty for an audio file.
+  /// The errors of ffmpeg when it decodes everything; empty for an audio file.
   func errors() throws -> String {
     let finished = try CommandLine.run(
       "ffmpeg", ["-nostdin", "-v", "error", "-xerror", "-i", path, "-f", "null", "-"])

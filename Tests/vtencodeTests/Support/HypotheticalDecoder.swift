@@ -94,7 +94,7 @@ struct HypotheticalDecoder {
           if let delta = unit.removalDelayDelta, abs(anchor + tick * delta - removal) > tick / 2 {
             complaints.append("unit \(n): \(delta) ticks after the last unit that counts")
           }
-          // What the message says has come in by then (C.3).
+          // The bits that have arrived by then according to the message (C.3).
           let ticks = (removal - arrived) * 90_000
           if own.delay > (ticks + 1e-4).rounded(.up)
             || isConstant && own.delay < (ticks - 1e-4).rounded(.down)

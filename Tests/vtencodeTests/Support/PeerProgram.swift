@@ -32,7 +32,7 @@ final class PeerProgram: @unchecked Sendable {
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   var isRunning: Bool { process.isRunning }
-  /// What it has said so far.
+  /// Its output so far.
   var text: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
 
   func send(_ signal: Int32) { if process.isRunning { kill(process.processIdentifier, signal) } }

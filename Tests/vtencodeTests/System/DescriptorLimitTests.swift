@@ -12,7 +12,7 @@ import Testing
     var (refused, ran) = (0, 0)
     for limit in Self.limits {
       let folder = try Folder()
-      // What waits for somebody is ended as a person would.
+      // A waiting process is ended as a user would end it.
       let run = try CommandLine.shell(
         """
         mkdir tmp; export TMPDIR=$PWD/tmp

@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized) struct LimitTests {
   private static let size = "--dimensions 160 90"
 
-  /// What is run, over a movie in.m4v or the segments of plan.json, to OUT.
+  /// The commands, over a movie in.m4v or the segments of plan.json, to OUT.
   private static let commands = [
     "transcoding in.m4v --frames 10 \(size) --out OUT.mp4",
     "transcoding in.m4v --jobs 3 \(size) --out OUT.mp4",
@@ -61,7 +61,7 @@ import Testing
       #expect(lines.first?.contains("limit") == true, "\(limit), \(command): \(run.complaints)")
     }
     let made = Set(folder.contents).subtracting(before)
-    // What is there is whole, or not there.
+    // A file is complete or does not exist.
     #expect(
       made.allSatisfy { run.status == 0 && $0.hasPrefix("out.") }, "\(limit), \(command): \(made)")
     #expect(

@@ -2,14 +2,14 @@
 import Foundation
 import Testing
 
-/// What `--sandbox` takes away, and that a run does without.
+/// The permissions that `--sandbox` removes.
 @Suite struct SandboxTests {
   private static let isAvailable: Bool = {
     let run = try? CommandLine.vtencode("sandbox-check", CommandLine.sample, "--out", "/tmp/none.mov")
     return run?.complaints.contains("landlock") != true
   }()
 
-  /// What each line of `sandbox-check` says works.
+  /// The permitted operation of each line of `sandbox-check`.
   private func check(_ arguments: [String], as user: User = .own, program: ReachableProgram) throws -> (
     works: [String], fails: [String]
   ) {

@@ -72,7 +72,7 @@ import Testing
       "--plan",
       "plan.json")
     #expect(split.status == 0, "\(split.complaints)")
-    // What lies elsewhere is read without the sandbox, and not inside.
+    // Files in other folders are read without the sandbox, and not inside.
     let statistics = folder.path("plan.parts/segment-00000.pass")
     try #require(rename(statistics, place.path("pass")) == 0 && symlink(place.path("pass"), statistics) == 0)
     #expect(try vtencode("encode-segment", "--plan", "plan.json", "--segment", "0", "--sandbox").status == 1)

@@ -6,7 +6,7 @@ import VideoToolbox
 
 @testable import vtencode
 
-/// What the page and its server read from the frames of both codecs.
+/// The fields that the page and its server read from frames of both codecs.
 @Suite struct WebCodecTests {
   /// A short stream of the sample.
   private func stream(_ codec: String, in folder: Folder) throws -> Data {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import vtencode
 
-/// What HTTP and RFC 6455 want of the page's server, frame by frame and header by header.
+/// Requirements of HTTP and RFC 6455 for the page's server, frame by frame and header by header.
 @Suite struct WebProtocolTests {
   private let port: Int
   private let server: WebServer

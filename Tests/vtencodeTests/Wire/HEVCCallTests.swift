@@ -7,7 +7,7 @@ import TestSupport
 
 /// Calls with `--codec hevc`, compared with FFmpeg's decoder, RTP sender and RTP receiver.
 @Suite(.serialized) struct HEVCCallTests {
-  /// What `vtencode call --record` writes, as far as it is needed here.
+  /// The part of a record of `vtencode call --record` that is needed here.
   private struct Record: Decodable {
     struct Frame: Decodable { var isKeyFrame: Bool }
     struct Shown: Decodable { var isDamaged: Bool }

@@ -112,7 +112,7 @@ import TestSupport
     let finished = try program.finish()
     #expect(finished.status == 1 && finished.complaints.contains("has not answered for 10 s"), "\(finished)")
     let (last, known) = (try #require(media.last), try #require(first?.time))
-    // What the machine takes its time for is within the one second.
+    // Delays of the machine are within the one second.
     #expect(
       media.count > 10 && answers > 5 && last - known < 6, "\(media.count), \(answers), \(last - known)")
   }

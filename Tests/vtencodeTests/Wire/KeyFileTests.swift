@@ -4,7 +4,7 @@ import Testing
 
 @testable import vtencode
 
-/// What `--key-file` takes, and what it refuses.
+/// Key files that `--key-file` accepts and refuses.
 @Suite struct KeyFileTests {
   private let key = String(repeating: "5a", count: 32)
 

@@ -159,7 +159,7 @@ import TestSupport
       let (seen, dropped) = (received["screenShown"] ?? -1, received["screenDropped"] ?? -1)
       #expect(seen > 0 && dropped >= 0 && seen + dropped <= shown, "\(received)")
       try #require(shown > 4)
-      // What the window shows at the end is the last frame, by ffmpeg.
+      // At the end the window shows the last frame, according to ffmpeg.
       func likeness(_ frame: Int) throws -> Double {
         let run = try CommandLine.shell(
           """

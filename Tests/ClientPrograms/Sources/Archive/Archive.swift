@@ -85,7 +85,7 @@ final class ArchiveLoader: NSObject, AVAssetResourceLoaderDelegate {
       throw reader.error ?? ArchiveError.failed("\(count) pictures")
     }
 
-    // What is not in the archive cannot be loaded, and the delegate's error says why.
+    // A property that is not in the archive cannot be loaded, and the delegate's error says why.
     let missing = AVURLAsset(url: URL(string: "archive://movies/missing.mp4")!)
     missing.resourceLoader.setDelegate(loader, queue: queue)
     do {

@@ -24,7 +24,7 @@ func preparedItem(_ asset: AVAsset) -> AVPlayerItem {
   AVPlayerItem(asset: asset, automaticallyLoadedAssetKeys: [.tracks, .duration, .preferredTransform])
 }
 
-/// What tests put in the place of the real one.
+/// The replacement of the real one in tests.
 final class RecordingLayer: AVSampleBufferDisplayLayer, @unchecked Sendable {
   private(set) var enqueued: [CMSampleBuffer] = []
   override func enqueue(_ sampleBuffer: CMSampleBuffer) { enqueued.append(sampleBuffer) }

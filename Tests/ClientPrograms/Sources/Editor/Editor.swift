@@ -215,7 +215,7 @@ func withTone(_ source: AVAsset, to url: URL) async throws {
     try await withTone(AVURLAsset(url: URL(fileURLWithPath: CommandLine.arguments[1])), to: url)
     let source = AVURLAsset(url: url)
 
-    // What was written next to the media.
+    // The data written in addition to the media.
     let metadata = try await source.load(.metadata)
     let titles = AVMetadataItem.metadataItems(from: metadata, filteredByIdentifier: .commonIdentifierTitle)
     let common = try await source.load(.commonMetadata)

@@ -12,7 +12,7 @@ public struct Geometry {
     ["width": size.width / 2, "height": size.height / 2, "bits": size.width * size.height * 4]
   }
 
-  /// What another module's dictionary says.
+  /// The values of another module's dictionary.
   public static func number(_ key: String, in settings: [String: Any]) -> Double? {
     (settings[key] as? NSNumber)?.doubleValue
   }

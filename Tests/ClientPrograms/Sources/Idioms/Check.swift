@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What failed, counted, as other people's test libraries do it.
+/// The number of failures, counted as other people's test libraries do it.
 final class Checks: @unchecked Sendable {
   static let shared = Checks()
   private let lock = NSLock()

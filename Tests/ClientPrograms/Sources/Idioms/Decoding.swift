@@ -378,7 +378,7 @@ func transfer() {
   var rotated: CVPixelBuffer?
   CVPixelBufferCreate(nil, 240, 320, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &rotated)
   checkEqual(VTPixelRotationSessionRotateImage(rotation!, source, rotated!), noErr)
-  // What was at (x, y) is at (height - 1 - y, x).
+  // The pixel at (x, y) is at (height - 1 - y, x).
   checkEqual(luma(rotated!, 239 - 60, 40), luma(source, 40, 60))
 
   var image: CGImage?

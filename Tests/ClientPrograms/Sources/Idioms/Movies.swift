@@ -80,7 +80,7 @@ func movies() async throws {
   let url = folder.appendingPathComponent("a.mov")
   writeMovie(url, frames: 30)
 
-  // What there is, the old way and the new.
+  // The tracks, by the old and by the new API.
   let asset = AVAsset(url: url)
   let oldTrack = asset.tracks(withMediaType: .video).first!
   checkEqual(oldTrack.naturalSize, CGSize(width: 320, height: 240))

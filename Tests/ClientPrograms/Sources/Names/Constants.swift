@@ -34,7 +34,7 @@ func errorsAndKeys() {
     refcon: nil, compressionSessionOut: &session)
   guard status == noErr, let session else { return check(false, "no session: \(status)") }
   defer { VTCompressionSessionInvalidate(session) }
-  // What no encoder here has says so, with the key's own error.
+  // A property that no encoder has returns the error of its key.
   let unknown: [(CFString, CFTypeRef)] = [
     (kVTCompressionPropertyKey_PreserveAlphaChannel, kCFBooleanTrue),
     (kVTCompressionPropertyKey_MVHEVCVideoLayerIDs, [0, 1] as CFArray),

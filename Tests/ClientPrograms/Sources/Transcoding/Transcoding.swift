@@ -10,7 +10,7 @@ struct TranscodingError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// What the session's output handler receives.
+/// The output of the session's handler.
 typealias EncodedFrame = (status: OSStatus, infoFlags: VTEncodeInfoFlags, sampleBuffer: CMSampleBuffer?)
 
 struct Settings {

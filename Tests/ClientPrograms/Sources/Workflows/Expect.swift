@@ -2,7 +2,7 @@
 import CoreMedia
 import Foundation
 
-/// What does not hold ends the program, as a precondition would.
+/// A failed check ends the program, as a precondition would.
 func expect(
   _ condition: @autoclosure () throws -> Bool, _ text: @autoclosure () -> String = "",
   file: String = #fileID, line: UInt = #line

@@ -4,7 +4,7 @@ import Testing
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// What binds the rate from outside: levels, times that are not known yet, a rate that comes late.
+/// External limits of the rate: levels, times that are not known yet, a rate that comes late.
 @Suite struct LookAheadLimitTests {
   private static let (width, height) = (96, 80)
 
@@ -147,7 +147,7 @@ import Testing
     let limited = try run { $0.dataRateLimits = [.init(bytes: rate * 6 / 8, seconds: 4)] }
     #expect(Self.fullest(limited, frames: 40) <= rate * 6)
     let error = Double(limited.bits) / Double(2 * keyFrames * rate) - 1
-    // What a limit would take away is below the rate. Ten key frames end up to 5 % above it,
+    // The bits that a limit would remove are below the rate. Ten key frames end up to 5 % above it,
     // without a limit up to 6 %: the first ones are of a finer quality than the rate has for all,
     // and the last few can not make up for that. A hundred do. What a limit leaves for the frames
     // after the look-ahead keeps ten key frames up to 3 % below the rate.

@@ -69,7 +69,7 @@ import Testing
       damaged[at] ^= 0x41
       #expect(throws: H264EncoderError.self) { try PassStatistics(bytes: damaged) }
     }
-    // What nobody's encoder writes, under a checksum that is right: a picture's index, kind, bits,
+    // Invalid statistics with a correct checksum: a picture's index, kind, bits,
     // QP and duration.
     let fields: [(at: Int, bytes: [UInt8])] =
       [

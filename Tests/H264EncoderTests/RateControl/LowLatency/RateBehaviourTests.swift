@@ -3,7 +3,7 @@ import Testing
 
 @testable import H264Encoder
 
-/// What the rate control promises, whatever its model: seen from outside.
+/// The guarantees of the rate control, independent of its model.
 @Suite("Rate control") struct RateBehaviourTests {
   private static let (width, height) = (160, 112)
 

@@ -9,7 +9,7 @@ import VideoBitstream
   /// A part of a stream whose pictures are alike.
   struct Part: Sendable {
     var seconds: Double
-    /// What inter and intra prediction leave of a macroblock, as SATD at half size.
+    /// The residual of a macroblock after inter and intra prediction, as SATD at half size.
     var inter: Double
     var intra: Double
 
@@ -30,7 +30,7 @@ import VideoBitstream
     return histogram
   }
 
-  /// What a picture takes at a QP. A static picture takes what is finer than before.
+  /// The bits of a picture at a QP. A static picture takes what is finer than before.
   private static func bits(_ part: Part, qp: Double, isIntra: Bool, visibleQP: Double) -> Double {
     let intra = { BitModel.units(histogram(part.intra), qp: $0) * 300 }
     if isIntra { return intra(qp) + 100 }
@@ -127,7 +127,7 @@ import VideoBitstream
     let outcome = Self.simulate(parts, rate: rate)
     let seconds = parts.reduce(0) { $0 + $1.seconds }
     let error = outcome.bits / (Double(rate) * seconds) - 1
-    // What is left over while nothing takes it at any quality that is seen is not saved up for
+    // Bits that no visible quality needs are not saved up for
     // ever.
     let isEasy = parts.contains { $0.inter < 100 }
     #expect(error < 0.02 && error > (isEasy ? -0.1 : -0.02), "\(error) \(outcome.qps)")
@@ -151,7 +151,7 @@ import VideoBitstream
     let rate = 400_000
     let outcome = Self.simulate(parts, rate: rate, knowsLength: knowsLength)
     let alone = Self.evenQP([parts[1]], rate: rate)
-    // What the beginning has left over is not loss; nor may it be spent beyond what comes in.
+    // Bits that the beginning left over are not lost; nor may it be spent beyond what comes in.
     #expect(outcome.qps[1] < alone + 2, "\(outcome.qps), alone \(alone)")
     let seconds = parts.reduce(0) { $0 + $1.seconds }
     #expect(outcome.bits < Double(rate) * seconds * (knowsLength ? 1.05 : 1.1))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-/// What a first picture takes of a rate and of the bound on the wait.
+/// The share of a first picture of the rate and of the delay bound.
 @Suite struct KeyFrameShareTests {
   private func run(rate: Int, frameRate: Double, bound: Double, bin: Int)
     -> LowLatencyRateControlTests.Outcome

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-/// What waits before the line though nothing needs it: delay that brings no quality.
+/// Queueing that brings no quality.
 @Suite struct RateQueueTests {
   @Test("Pictures of which every fourth takes most keep to the rate, and the queue short")
   func unevenPicturesKeepToTheRateAndTheQueueShort() {

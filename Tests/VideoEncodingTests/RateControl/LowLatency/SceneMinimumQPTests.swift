@@ -3,8 +3,8 @@ import Testing
 
 @testable import VideoEncoding
 
-/// What an easy scene leaves for a difficult one, and what a window of the even rate leaves for the
-/// pictures to come.
+/// The bits that an easy scene leaves for a difficult one, and those that a window of the even rate
+/// leaves for the pictures to come.
 @Suite struct SceneMinimumQPTests {
   @Test("An easy scene after a difficult one gets finer by and by, a still one at once")
   func anEasySceneAfterADifficultOneGetsFinerByAndBy() {

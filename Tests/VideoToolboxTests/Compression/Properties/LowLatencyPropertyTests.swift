@@ -3,7 +3,7 @@ import CoreMedia
 import Testing
 import VideoToolbox
 
-/// What the low-latency mode refuses, and how it continues afterwards.
+/// Requests that the low-latency mode refuses, and how it continues afterwards.
 @Suite struct LowLatencyPropertyTests {
   private func session(
     _ properties: [CFString: Any] = [:], isLowLatency: Bool = true, size: (Int, Int) = (320, 240)
@@ -58,7 +58,7 @@ import VideoToolbox
         #expect(
           status == kVTParameterErr || status == kVTPropertyNotSupportedErr, "\(key) \(value): \(status)")
       }
-      // What was refused has changed nothing.
+      // A refused change has no effect.
       let now = try property(session, key)
       let wanted = good[good.count - 1] as CFTypeRef as? NSObject
       #expect((now as? NSObject)?.isEqual(wanted) == true, "\(key) is \(String(describing: now))")

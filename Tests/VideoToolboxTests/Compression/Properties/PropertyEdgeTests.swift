@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What a session takes it can also do, and does from then on.
+/// A session applies every property that it accepts, from then on.
 @Suite struct PropertyEdgeTests {
   private static var lowLatency: [CFString: Any] {
     [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]

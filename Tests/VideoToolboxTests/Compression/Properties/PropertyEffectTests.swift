@@ -10,7 +10,7 @@ import VideoToolbox
   static let codecs = [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC]
   static let clip = TestClip(noise: 8)
 
-  /// What a session makes of a clip with these properties.
+  /// The stream of a session for a clip with these properties.
   static func samples(
     _ codec: CMVideoCodecType, _ properties: [CFString: Any], clip: TestClip = clip, count: Int = 40,
     before: (Int) -> [CFString: Any]? = { _ in nil }
@@ -256,7 +256,7 @@ import VideoToolbox
     #expect(streams.count == 1)
   }
 
-  /// What one quality takes at each effort, made comparable: six steps of the quantiser halve the
+  /// The bits of one quality at each effort, made comparable: six steps of the quantiser halve the
   /// bits and make the squared error two and a half times as large.
   @Test(arguments: codecs) func effortDecidesOnWhatAQualityTakes(_ codec: CMVideoCodecType) throws {
     let clip = TestClip(width: 480, height: 272, noise: 3)

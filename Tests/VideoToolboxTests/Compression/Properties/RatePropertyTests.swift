@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What the properties of rate control make of the sizes of frames, also when they change between
+/// The effect of the rate control properties on the sizes of frames, also when they change between
 /// two frames.
 @Suite(.serialized) struct RatePropertyTests {
   static let codecs = [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC]

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What a program that encodes parts of a movie at once is given.
+/// The properties for programs that encode parts of a movie in parallel.
 @Suite struct SubdivisionTests {
   private func value<Value>(_ session: VTCompressionSession, _ key: CFString) throws -> Value {
     var value: CFTypeRef?

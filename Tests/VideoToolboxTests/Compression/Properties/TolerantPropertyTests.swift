@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What Apple's sessions take although it is not quite what was meant, and what they refuse all the
+/// Imprecise values that Apple's sessions accept, and those that they refuse all the
 /// same.
 @Suite(.serialized) struct TolerantPropertyTests {
   static func lowLatency() throws -> VTCompressionSession {
@@ -55,7 +55,7 @@ import VideoToolbox
       #expect(Self.set(session, key, given) == noErr, "\(key)")
       #expect(try property(session, key) as? Int == kept, "\(key)")
     }
-    // What has a fraction by its nature keeps it; a number out of range stays out.
+    // Fractional properties keep their fraction; a number out of range stays out.
     #expect(Self.set(session, kVTCompressionPropertyKey_ExpectedFrameRate, 59.94) == noErr)
     #expect(try property(session, kVTCompressionPropertyKey_ExpectedFrameRate) as? Double == 59.94)
     #expect(Self.set(session, kVTCompressionPropertyKey_ReferenceBufferCount, 0.5) == kVTParameterErr)

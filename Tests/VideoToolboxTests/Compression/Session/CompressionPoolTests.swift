@@ -28,7 +28,7 @@ import VideoToolbox
     let picture = try buffer(pool)
     #expect(CVPixelBufferGetWidth(picture) == 322 && CVPixelBufferGetHeight(picture) == 242)
     #expect(CVPixelBufferGetPixelFormatType(picture) == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
-    // What the pool's attributes say is what the session's property says.
+    // The pool's attributes equal the session's property.
     var attributes: CFTypeRef?
     #expect(
       VTSessionCopyProperty(

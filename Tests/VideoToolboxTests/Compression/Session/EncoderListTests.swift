@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import VideoToolbox
 
-/// What the lists say of encoders and decoders agrees with what sessions do.
+/// The lists of encoders and decoders agree with what sessions do.
 @Suite struct EncoderListTests {
   @Test(arguments: [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC])
   func propertiesOfAnEncoderAreReportedWithoutASession(_ codec: CMVideoCodecType) throws {

@@ -140,8 +140,8 @@ import VideoToolbox
     let stream = annexB(samples)
     let probe = try StreamProbe(stream)
     #expect(probe.errors.isEmpty, "\(probe.errors)")
-    // What ffmpeg reads in it: one description of the buffer, one period a key frame, a time for
-    // each frame.
+    // The messages that ffmpeg reads: one description of the buffer, one period a key frame, a time
+    // for each frame.
     let traced = try StreamProbe.trace(stream)
     let keyFrames = probe.keyFrames.count
     func count(_ name: String) -> Int { traced.count { $0.contains(name) } }
@@ -271,7 +271,7 @@ import VideoToolbox
     #expect(VTMultiPassStorageClose(try #require(second)) == noErr)
     #expect(try Data(contentsOf: url) == kept, "what is read stays as it is")
 
-    // What is damaged is not storage.
+    // A damaged file is not storage.
     for count in [kept.count / 2, 20] {
       try kept.prefix(count).write(to: url)
       let damaged = try session(storage(kOVTMultiPassStorageCreationOption_ReadsExisting))

@@ -3,7 +3,8 @@ import CoreMedia
 import Testing
 import VideoToolbox
 
-/// What the low-latency mode writes on request, and what becomes of a frame that it cannot encode.
+/// Streams that the low-latency mode writes on request, and the outcome of a frame that it cannot
+/// encode.
 @Suite struct LowLatencyStreamTests {
   private func session(_ properties: [CFString: Any]) throws -> VTCompressionSession {
     try makeSession(
@@ -70,7 +71,7 @@ import VideoToolbox
       VTSessionSetProperty(running, key: kOVTCompressionPropertyKey_MaximumQueueDelay, value: 0.1 as CFNumber)
         == noErr)
     let later = try encode(running, clip, count: 60, from: 8).map(\.bytes.count)
-    // What waits when the bound falls is sent first.
+    // Queued data is sent first when the bound falls.
     #expect(longestWait(later.dropFirst(20)) <= 0.101)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VideoToolbox
 
-/// What is chosen to be encoded again, recomputed from the frames.
+/// The frames chosen to be encoded again, recomputed from the frames.
 @Suite struct PartialPassPlanTests {
   /// Groups of ten frames at 10 a second, with one picture of reordering.
   private func frames(_ groups: [(bits: Int, qp: Double)]) -> [PassFrame] {
