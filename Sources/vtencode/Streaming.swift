@@ -71,10 +71,10 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     }
     if loop, LiveSource.isReadOnce(options.movie) {
       let reason = LiveSource.isLive(options.movie) ? "live" : "read once"
-      throw ValidationError("--loop repeats a movie, and '\(options.movie)' is \(reason); leave it out.")
+      throw ValidationError("--loop repeats a movie, and '\(options.movie)' is \(reason); omit it.")
     }
     if loop, options.reports.psnr {
-      throw ValidationError("--psnr reads the movie once, and --loop repeats it; leave one of them out.")
+      throw ValidationError("--psnr reads the movie once, and --loop repeats it; omit one of them.")
     }
   }
 

@@ -83,7 +83,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     if LiveSource.isReadOnce(options.movie), let again {
       let reason = LiveSource.isLive(options.movie) ? "live" : "read once"
       throw ValidationError(
-        "\(again) reads the source again, and '\(options.movie)' is \(reason); leave it out.")
+        "\(again) reads the source again, and '\(options.movie)' is \(reason); omit it.")
     }
   }
 
@@ -149,7 +149,7 @@ struct TargetSizeOption: ParsableArguments {
     }
     if options.out == "-" || options.hasServer || options.hasPlaylist || options.outs.count > 1 {
       throw ValidationError(
-        "--target-size checks the file, so --out has to name one file; leave the others out.")
+        "--target-size checks the file, so --out has to name one file; omit the others.")
     }
   }
 }

@@ -148,7 +148,7 @@ enum MetadataCoding {
           if shouldDrop { continue }
           throw AVError(
             .formatUnsupported, reason: "There is more metadata than a movie file holds.",
-            advice: "Leave some of the \(items.count) items out.")
+            advice: "Omit some of the \(items.count) items.")
         }
         size = totalSize
         stored.append(made)
@@ -162,7 +162,7 @@ enum MetadataCoding {
       AVError(
         .formatUnsupported,
         reason: "The metadata item \(item.identifier?.rawValue ?? "without an identifier") \(reason).",
-        advice: "Leave it out, or give it an identifier and a value that a movie file holds.")
+        advice: "Omit it, or give it an identifier and a value that a movie file holds.")
     }
     var identifier = item.identifier
     if item.keySpace == .common, let key = item.commonKey {

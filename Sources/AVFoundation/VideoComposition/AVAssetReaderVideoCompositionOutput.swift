@@ -27,13 +27,13 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
       guard videoSettings?[AVVideoDecompressionPropertiesKey] == nil else {
         throw AVError(
           .unsupportedOutputSettings, reason: "A composition's pictures come from no decoder.",
-          advice: "Leave AVVideoDecompressionPropertiesKey out.")
+          advice: "Omit AVVideoDecompressionPropertiesKey.")
       }
       let wanted = try PictureRequirements(videoSettings ?? [:])
       guard !wanted.fields.changesPictures else {
         throw AVError(
           .unsupportedOutputSettings, reason: "A composition's pictures have no fields.",
-          advice: "Leave the field and deinterlacing modes out.")
+          advice: "Omit the field and deinterlacing modes.")
       }
       return wanted
     }.mapError { AVError.reading($0) }

@@ -98,7 +98,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
     for key in Self.hints {
       guard let value = compression[key] else { continue }
       guard value is NSNumber || value as AnyObject is NSNumber else {
-        throw configurationError("\(key) is not a number.", "Give a number, or leave the key out.")
+        throw configurationError("\(key) is not a number.", "Give a number, or omit the key.")
       }
     }
     // The profile is set first, because the values that other properties allow depend on it.

@@ -33,7 +33,7 @@ struct AnimationRun {
     }
     guard let name = Self.otherOption(request, format) else { return }
     throw Failure(
-      "a .\(format.rawValue) file is an animated picture, to which \(name) does not apply; leave it out, or end "
+      "a .\(format.rawValue) file is an animated picture, to which \(name) does not apply; omit it, or end "
         + "the name of --out in .mp4", status: 64)
   }
 

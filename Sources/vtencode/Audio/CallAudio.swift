@@ -96,7 +96,7 @@ final class MovieCallAudio: CallAudio {
       ])
     output.ovtToleratesDamage = true
     guard reader.canAdd(output) else {
-      throw Failure("\(what) cannot be decoded here; leave it out with --no-audio")
+      throw Failure("\(what) cannot be decoded here; omit it with --no-audio")
     }
     reader.add(output)
     if let part = source.part { reader.timeRange = part }

@@ -3,6 +3,6 @@ import ArgumentParser
 
 /// The option of live commands that leaves the audio out.
 struct NoAudioOption: ParsableArguments {
-  @Flag(help: "Leave the audio out.")
+  @Flag(help: "Omit the audio.")
   var noAudio = false
 }

@@ -28,7 +28,7 @@ final class OpusEncoding {
   /// - Throws: a `Failure` if libavcodec has no encoder of Opus.
   init(channels: Int, maxRate: Int? = nil) throws {
     guard AudioCodec.opus.isAvailable else {
-      throw Failure("this libavcodec has no encoder of Opus (libopus); leave the audio out with --no-audio")
+      throw Failure("this libavcodec has no encoder of Opus (libopus); omit the audio with --no-audio")
     }
     source = PCMFormat.floats(channels: channels)
     joiner = AudioJoiner(channels: channels)

@@ -61,7 +61,7 @@ struct CallModeOptions: ParsableArguments {
     }
     if baseLayerBitrateFraction != nil, baseLayerFraction ?? 1 == 1 {
       throw ValidationError(
-        "--base-layer-bitrate-fraction needs layers; give --base-layer-fraction 0.5 or 0.25, or leave it out."
+        "--base-layer-bitrate-fraction needs layers; give --base-layer-fraction 0.5 or 0.25, or omit it."
       )
     }
     if let maxQp, !(1...51).contains(maxQp) { throw ValidationError("--max-qp must be from 1 to 51.") }

@@ -95,7 +95,7 @@ struct SegmentOptions: ParsableArguments {
     if singleFile, kind == .window {
       throw ValidationError(
         "--single-file keeps all segments in one file, and a window playlist drops them; give --playlist "
-          + "event or vod, or leave it out.")
+          + "event or vod, or omit it.")
     }
     if let partLength {
       guard (0.1...2).contains(partLength), partLength <= (segmentLength ?? 2) / 2 else {
@@ -105,10 +105,10 @@ struct SegmentOptions: ParsableArguments {
       guard kind != .vod else {
         throw ValidationError("--part-length requires --playlist window or --playlist event.")
       }
-      if singleFile { throw ValidationError("--single-file has no parts; leave it or --part-length out.") }
+      if singleFile { throw ValidationError("--single-file has no parts; omit it or --part-length.") }
     }
     if options.reports.psnr {
-      throw ValidationError("--psnr measures one file, and segments are several; leave one of them out.")
+      throw ValidationError("--psnr measures one file, and segments are several; omit one of them.")
     }
     if (hlsKey == nil) != (hlsKeyUri == nil) {
       throw ValidationError("--hls-key and --hls-key-uri go together; give both, or none.")
@@ -118,11 +118,11 @@ struct SegmentOptions: ParsableArguments {
         hlsKeyUri.utf8.allSatisfy({ (33...126).contains($0) && $0 != UInt8(ascii: "\"") })
       else { throw ValidationError("--hls-key-uri is an address without spaces and quotation marks.") }
       if partLength != nil {
-        throw ValidationError("--hls-key encrypts whole segments; leave it or --part-length out.")
+        throw ValidationError("--hls-key encrypts whole segments; omit it or --part-length.")
       }
     }
     if dash, let name = singleFile ? "--single-file" : hlsKey != nil ? "--hls-key" : nil {
-      throw ValidationError("--dash needs segments as files in the clear; leave it or \(name) out.")
+      throw ValidationError("--dash needs segments as files in the clear; omit it or \(name).")
     }
     try validateRenditions(options)
   }
@@ -157,7 +157,7 @@ struct SegmentOptions: ParsableArguments {
       }
     }
     for (one, next) in zip(list, list.dropFirst()) where one == next {
-      throw ValidationError("--rendition has \(one.size.width)x\(one.size.height) twice; leave one out.")
+      throw ValidationError("--rendition has \(one.size.width)x\(one.size.height) twice; omit one.")
     }
   }
 

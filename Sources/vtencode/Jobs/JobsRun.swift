@@ -14,7 +14,7 @@ enum JobsRun {
     Interrupt.shared.watch()
     let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
     var planner = Planner(
-      options: options, passes: passes, size: .count(1), advice: "leave --jobs out", parent: parent)
+      options: options, passes: passes, size: .count(1), advice: "omit --jobs", parent: parent)
     planner.isUpright = !destination.hasTransform
     let source = try await planner.open()
     planner.size = .count(segmentCount(source, options, jobs: jobs))

@@ -15,10 +15,10 @@ struct AudioOptions: ParsableArguments {
     transform: BitRate.reading(or: BitRate.advice))
   var audioBitrate: BitRate?
 
-  @Flag(help: "Leave the audio out: --audio none.")
+  @Flag(help: "Omit the audio: --audio none.")
   var noAudio = false
 
-  @Flag(help: "Leave subtitles out, but keep chapters.")
+  @Flag(help: "Omit subtitles, but keep chapters.")
   var noSubtitles = false
 
   func validate() throws {

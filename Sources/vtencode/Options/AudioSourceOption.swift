@@ -23,10 +23,10 @@ struct AudioSourceOption: ParsableArguments {
       ("--audio copy", options.audio.audio == .copy), ("--audio-track", changes.audioTrack != nil),
     ]
     if let (name, _) = refused.first(where: \.1) {
-      throw ValidationError("--sound records audio, which \(name) does not write; leave one of them out.")
+      throw ValidationError("--sound records audio, which \(name) does not write; omit one of them.")
     }
     if let what = options.streamDescription {
-      throw ValidationError("\(what) cannot contain audio; leave --sound out, or name --out .mov or .mp4.")
+      throw ValidationError("\(what) cannot contain audio; omit --sound, or name --out .mov or .mp4.")
     }
     try Self.validate(isSandboxed: options.sandboxing.sandbox)
   }
@@ -34,7 +34,7 @@ struct AudioSourceOption: ParsableArguments {
   static func validate(isSandboxed: Bool) throws {
     if isSandboxed {
       throw ValidationError(
-        "--sandbox is for movies; a microphone needs access to the system, so leave --sound or it out.")
+        "--sandbox is for movies; a microphone needs access to the system, so omit --sound or it.")
     }
   }
 }

@@ -93,16 +93,16 @@ struct ChangeOptions: ParsableArguments {
     if let what = options.streamDescription,
       let name = volume != nil ? "--volume" : audioTrack != nil ? "--audio-track" : nil
     {
-      throw ValidationError("\(what) cannot contain audio; leave \(name) out, or name --out .mov or .mp4.")
+      throw ValidationError("\(what) cannot contain audio; omit \(name), or name --out .mov or .mp4.")
     }
     if burnSubtitles != nil, options.sandboxing.sandbox {
       throw ValidationError(
-        "--burn-subtitles needs the system's fonts, which --sandbox makes inaccessible; leave one out.")
+        "--burn-subtitles needs the system's fonts, which --sandbox makes inaccessible; omit one.")
     }
     if changesPictures || denoise != nil, options.picture.noDeinterlace {
       throw ValidationError(
-        "--no-deinterlace keeps the fields of a picture, which cropping, rotating and drawing would mix; leave "
-          + "it or \(givenName ?? "the change") out.")
+        "--no-deinterlace keeps the fields of a picture, which cropping, rotating and drawing would mix; omit "
+          + "it or \(givenName ?? "the change").")
     }
   }
 }

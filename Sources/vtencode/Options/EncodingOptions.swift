@@ -176,7 +176,7 @@ struct EncodingOptions: ParsableArguments {
     }
     if hasServer, sandboxing.sandbox {
       throw ValidationError(
-        "--sandbox gives up access to the network, which a server as --out needs; leave one of the two out.")
+        "--sandbox gives up access to the network, which a server as --out needs; omit one of the two.")
     }
   }
 
@@ -195,10 +195,10 @@ struct EncodingOptions: ParsableArguments {
     }
     if audio.audioBitrate != nil {
       throw ValidationError(
-        "\(what) cannot contain audio; leave --audio-bitrate out, or name --out .mov or .mp4.")
+        "\(what) cannot contain audio; omit --audio-bitrate, or name --out .mov or .mp4.")
     }
     if faststart.noFaststart {
-      throw ValidationError("\(what) has no index; leave --no-faststart out, or name --out .mov or .mp4.")
+      throw ValidationError("\(what) has no index; omit --no-faststart, or name --out .mov or .mp4.")
     }
   }
 }

@@ -31,7 +31,7 @@ struct RateOptions: ParsableArguments {
       guard BitRate.allowed.contains(maxRate.bitsPerSecond) else {
         throw ValidationError("--max-rate must be from 1k to 1000M (bits a second); try --max-rate 4500k.")
       }
-      if cbr { throw ValidationError("--cbr already limits the rate; leave --max-rate out.") }
+      if cbr { throw ValidationError("--cbr already limits the rate; omit --max-rate.") }
     }
     if let buffer {
       guard buffer >= 0.1, buffer <= 60 else {

@@ -27,7 +27,7 @@ struct SeveralMovieOptions: ParsableArguments {
 
   func validate(with options: EncodingOptions) throws {
     if join, further.isEmpty {
-      throw ValidationError("--join needs at least two movies; give another one, or leave it out.")
+      throw ValidationError("--join needs at least two movies; give another one, or omit it.")
     }
     if join, options.audio.audio == .copy {
       throw ValidationError("--join encodes the audio, and --audio copy does not; give one of them.")

@@ -35,8 +35,8 @@ struct AudioFeed: Sendable {
     for properties in source.audioTracks {
       if try await properties.isEncrypted(in: source.asset) {
         throw Failure(
-          "audio track \(properties.number) of '\(source.name)' is encrypted, and its key is not available; leave "
-            + "the audio out with --no-audio, or decrypt it first")
+          "audio track \(properties.number) of '\(source.name)' is encrypted, and its key is not available; omit "
+            + "the audio with --no-audio, or decrypt it first")
       }
       let isPlayable = properties.format.map { output.plays($0) } ?? false
       let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable
@@ -55,9 +55,9 @@ struct AudioFeed: Sendable {
           throw Failure(
             encodes
               ? "audio track \(properties.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
-                + "leave the audio out with --no-audio"
+                + "omit the audio with --no-audio"
               : "\(output.name) cannot hold audio track \(properties.number) (\(properties.codecName)) as it is; "
-                + "encode it with --audio aac, or leave it out with --no-audio")
+                + "encode it with --audio aac, or omit it with --no-audio")
         }
         tracks.append((id, audio))
         if encodes { report.encoded += 1 } else { report.copied += 1 }

@@ -70,7 +70,7 @@ struct EncodeSegment: AsyncParsableCommand {
     if let threads, threads != plan.settings.threads, !plan.settings.threadsAreFree {
       throw Failure(
         "'\(plan.settings.encoder)' gives another stream with another number of threads than the plan's "
-          + "\(plan.settings.threads); leave --threads out, or make the plan with it", status: 64)
+          + "\(plan.settings.threads); omit --threads, or make the plan with it", status: 64)
     }
     guard plan.segments.indices.contains(segment) else {
       throw Failure(

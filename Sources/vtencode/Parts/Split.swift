@@ -54,7 +54,7 @@ struct Split: AsyncParsableCommand {
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.reports.psnr),
       ("--verbose", options.reports.verbose),
-    ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
+    ] where isGiven { throw ValidationError("\(name) does not go with split; omit it.") }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }
 
@@ -239,7 +239,7 @@ extension Planner {
         let option = plan.isConstantBitRate ? "--cbr" : "--max-rate"
         throw Failure(
           "the durations of the movie's frames differ too much for segments that share a buffer (\(option)); "
-            + "leave \(option) out, or do not split it", status: 64)
+            + "omit \(option), or do not split it", status: 64)
       }
     }
   }

@@ -131,8 +131,8 @@ final class AudioTrack: AudioReading, @unchecked Sendable {
       guard reader.canAdd(output) else {
         throw Failure(
           encodes
-            ? "\(what) cannot be decoded here; leave it out with --no-audio"
-            : "\(what) cannot be read; leave it out with --no-audio")
+            ? "\(what) cannot be decoded here; omit it with --no-audio"
+            : "\(what) cannot be read; omit it with --no-audio")
       }
       reader.add(output)
       if let part = source.part { reader.timeRange = part }

@@ -254,8 +254,8 @@ final class Compressor: @unchecked Sendable {
   private static func sharesNoBuffer(_ encoder: String) -> String {
     "\(encoder) cannot keep to one decoder's buffer over several segments, as --cbr and --max-rate require; "
       + "take one of the package's own encoders (--codec avc1 without --encoder, or --encoder "
-      + "org.openvideotoolbox.videoencoder.hevc), or encode the movie whole (no split, no --jobs), or leave "
-      + "that option out"
+      + "org.openvideotoolbox.videoencoder.hevc), or encode the movie whole (no split, no --jobs), or omit "
+      + "that option"
   }
 
   private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {
@@ -290,7 +290,7 @@ final class Compressor: @unchecked Sendable {
     guard status == noErr, let presets = supported as? [CFString: [CFString: Any]],
       let settings = presets[preset.key]
     else {
-      throw Failure("the encoder \(encoderID) has no preset '\(preset.rawValue)'; leave --preset out")
+      throw Failure("the encoder \(encoderID) has no preset '\(preset.rawValue)'; omit --preset")
     }
     let applied = VTSessionSetProperties(session, propertyDictionary: settings as CFDictionary)
     guard applied == noErr else {

@@ -114,7 +114,7 @@ extension Destination {
     if let format, !["tcp", "udp", "srt"].contains(address.scheme) {
       throw Failure(
         "--format \(format.rawValue) is for - and for tcp://, udp:// and srt://; \(address.scheme):// always "
-          + "carries \(address.container.name), so leave it out", status: 64)
+          + "carries \(address.container.name), so omit it", status: 64)
     }
     let container = try format?.container(for: codec)
     try check(container ?? address.container, holds: codec, what: "\(address.scheme)://")

@@ -36,7 +36,7 @@ struct EncoderRequest: Sendable {
     if let id {
       return Failure(
         isLowLatency
-          ? "'\(id)' is not an encoder with a low-latency mode for \(what); leave --encoder out, or see "
+          ? "'\(id)' is not an encoder with a low-latency mode for \(what); omit --encoder, or see "
             + "vtencode encoders"
           : "there is no encoder '\(id)' for \(what); there are \(Self.identifiers(of: codec.type))")
     }
@@ -90,7 +90,7 @@ final class EncoderSession: Sendable {
     switch status {
     case noErr: return
     case kVTPropertyNotSupportedErr:
-      throw Failure("the encoder \(id) does not support \(what); leave it out")
+      throw Failure("the encoder \(id) does not support \(what); omit it")
     default:
       throw Failure("the encoder \(id) does not take the value of \(what) (error \(status)); change it")
     }

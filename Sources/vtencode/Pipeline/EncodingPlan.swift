@@ -149,7 +149,7 @@ struct EncodingPlan: Sendable {
     if let maximumRate {
       guard purpose != .conferencing else {
         throw Failure(
-          "--max-rate is for streams with a decoder's buffer, which a call does not have; leave it out",
+          "--max-rate is for streams with a decoder's buffer, which a call does not have; omit it",
           status: 64)
       }
       // A suggested rate is lowered to the highest rate, whether the user gave it or not:
@@ -169,7 +169,7 @@ struct EncodingPlan: Sendable {
     if options.encoding.profile == .main10, !makesMain10 {
       throw Failure(
         "--profile main10 needs an HEVC encoder with 10 bits: build with the trait HEVC or X265, name another "
-          + "with --encoder, or leave it out", status: 64)
+          + "with --encoder, or omit it", status: 64)
     }
     let hasDepth =
       source.isDeep && makesMain10 && purpose != .conferencing && options.encoding.profile != .main
@@ -180,7 +180,7 @@ struct EncodingPlan: Sendable {
       ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : defaultFormat)
     if filtersNoise, pixelFormat == .video10Bit {
       let name = options.picture.pixelFormat == nil ? "--profile main10" : "--pixel-format x420"
-      throw Failure("--denoise filters pictures of 8 bits; leave it or \(name) out", status: 64)
+      throw Failure("--denoise filters pictures of 8 bits; omit it or \(name)", status: 64)
     }
     mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit
     deinterlacing = options.picture.noDeinterlace ? nil : options.picture.deinterlace
@@ -266,7 +266,7 @@ struct EncodingPlan: Sendable {
       throw Failure(
         "--buffer-timing describes a decoder's buffer, which \(purpose.rawValue) "
           + (purpose == .conferencing
-            ? "does not have; leave it out"
+            ? "does not have; omit it"
             : "has only with --cbr or --max-rate; add one, or use vtencode streaming"),
         status: 64)
     }

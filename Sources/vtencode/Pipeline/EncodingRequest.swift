@@ -84,7 +84,7 @@ struct EncodingRequest: Sendable {
     plan.setPasses(asked, source: source, destination: destination)
     try plan.checkFullChroma(options, source: source)
     if plan.hasFullChroma, destination.all.contains(where: { $0.isServer || $0.segments != nil }) {
-      plan.notices.append("few players and servers take High 4:4:4; leave --profile high444 out for them")
+      plan.notices.append("few players and servers take High 4:4:4; omit --profile high444 for them")
     }
     if !isRewritable || audio != nil { plan.mayEncodeAgain = false }
     try plan.setRepetition(repeatsMovie, of: source)
@@ -118,7 +118,7 @@ struct EncodingRequest: Sendable {
     let rate = options.picture.framesPerSecond
     if let live = try LiveSource.open(options.movie) {
       if options.reports.psnr {
-        throw Failure("--psnr reads the source again, and '\(live.name)' is live; leave it out", status: 64)
+        throw Failure("--psnr reads the source again, and '\(live.name)' is live; omit it", status: 64)
       }
       var source = try MovieSource.open(live: live)
       source.convertedRate = rate
@@ -126,7 +126,7 @@ struct EncodingRequest: Sendable {
     }
     if StreamAddress.isAddress(options.movie) {
       if options.reports.psnr {
-        throw Failure("--psnr reads the source again, and an address is read once; leave it out", status: 64)
+        throw Failure("--psnr reads the source again, and an address is read once; omit it", status: 64)
       }
       if !joined.isEmpty {
         throw Failure("--join cannot read network addresses; download the movie first", status: 64)

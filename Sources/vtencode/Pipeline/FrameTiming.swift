@@ -119,7 +119,7 @@ struct FrameRateConverter {
       throw Failure(
         "the picture at \(TextFormat.fixed(current.time.seconds, 2)) s is the last one until "
           + "\(TextFormat.fixed(end.seconds, 2)) s, and --fps repeats a picture for at most "
-          + "\(Int(Self.longestRepeat.seconds)) s; leave --fps out, or give a part with --start and --end")
+          + "\(Int(Self.longestRepeat.seconds)) s; omit --fps, or give a part with --start and --end")
     }
     number += 1
     return Frame(pixelBuffer: current.pixelBuffer, time: time, duration: duration)

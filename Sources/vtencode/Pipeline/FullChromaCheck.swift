@@ -30,7 +30,7 @@ extension EncodingPlan {
         status: 64)
     }
     if source.noiseStrength != nil {
-      throw Failure("--denoise filters pictures of 4:2:0; leave it or --profile high444 out", status: 64)
+      throw Failure("--denoise filters pictures of 4:2:0; omit it or --profile high444", status: 64)
     }
   }
 
@@ -39,7 +39,7 @@ extension EncodingPlan {
   func checkSegments() throws {
     guard hasFullChroma else { return }
     throw Failure(
-      "segments are encoded with a look-ahead, and --profile high444 is coded picture by picture; leave the "
-        + "profile out, or run transcoding without --jobs", status: 64)
+      "segments are encoded with a look-ahead, and --profile high444 is coded picture by picture; omit the "
+        + "profile, or run transcoding without --jobs", status: 64)
   }
 }

@@ -38,7 +38,7 @@ extension MovieSource {
   }
 
   static func cannotBeginLater(_ name: String) -> Failure {
-    Failure("'\(name)' is a live source, which begins now; leave --start out, or give --duration", status: 64)
+    Failure("'\(name)' is a live source, which begins now; omit --start, or give --duration", status: 64)
   }
 
   /// The movie with the changes that the options ask for. Changes of the picture are made to
@@ -51,7 +51,7 @@ extension MovieSource {
     if let strength = changes.denoise?.value, strength > 0 {
       guard !isHighDynamicRange else {
         throw Failure(
-          "--denoise filters pictures of 8 bits, and '\(name)' has a high dynamic range; leave it out",
+          "--denoise filters pictures of 8 bits, and '\(name)' has a high dynamic range; omit it",
           status: 64)
       }
       source.noiseStrength = strength
@@ -61,7 +61,7 @@ extension MovieSource {
       guard let audio = audioTracks.first(where: { $0.number == number }) else {
         throw Failure(
           audioTracks.isEmpty
-            ? "'\(name)' has no audio; leave --audio-track out"
+            ? "'\(name)' has no audio; omit --audio-track"
             : "'\(name)' has \(TextFormat.plural(audioTracks.count, "audio track")); --audio-track must be from 1 to "
               + "\(audioTracks.count)", status: 64)
       }

@@ -30,8 +30,7 @@ enum NetworkMovie {
     }
     if isSandboxed {
       throw ValidationError(
-        "--sandbox gives up access to the network, which an address as the movie needs; leave one of the two "
-          + "out.")
+        "--sandbox gives up access to the network, which an address as the movie needs; omit one of the two.")
     }
     do { _ = try NetworkInput(text) } catch let error as MediaFileError {
       throw ValidationError(error.detail + ".")

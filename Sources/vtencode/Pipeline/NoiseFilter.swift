@@ -78,7 +78,7 @@ final class NoiseFilter {
       done.wait()
     }
     if let failure {
-      throw Failure("the movie's pictures cannot be filtered (\(failure)); leave --denoise out")
+      throw Failure("the movie's pictures cannot be filtered (\(failure)); omit --denoise")
     }
     return Frame(pixelBuffer: target, time: frame.time, duration: frame.duration)
   }
@@ -97,7 +97,7 @@ final class NoiseFilter {
         frameWidth: width, frameHeight: height, sourcePixelFormat: format)
     else {
       throw Failure(
-        "--denoise filters pictures of 16x16 to 8192x8192 samples, and the movie has \(width)x\(height); leave it out"
+        "--denoise filters pictures of 16x16 to 8192x8192 samples, and the movie has \(width)x\(height); omit it"
       )
     }
     processor.endSession()

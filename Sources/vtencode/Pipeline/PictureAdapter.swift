@@ -45,8 +45,8 @@ final class PictureAdapter {
         mapsTones
           ? "the movie's colours cannot be converted to BT.709 (error \(status)); keep them with --codec "
             + "hevc --profile main10"
-          : "the movie's pictures cannot be scaled to \(fit.width)x\(fit.height) (error \(status)); leave "
-            + "--dimensions out"
+          : "the movie's pictures cannot be scaled to \(fit.width)x\(fit.height) (error \(status)); omit "
+            + "--dimensions"
       )
     }
     if !fit.keepsPixelAspect {

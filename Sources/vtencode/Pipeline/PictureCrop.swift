@@ -31,7 +31,7 @@ final class PictureCrop {
       width: part.width, height: part.height, CVPixelBufferGetPixelFormatType(image))
     let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
     guard status == noErr else {
-      throw Failure("the movie's pictures cannot be cropped (error \(status)); leave --crop out")
+      throw Failure("the movie's pictures cannot be cropped (error \(status)); omit --crop")
     }
     CVBufferRemoveAttachment(target, kCVImageBufferCleanApertureKey)
     return target

@@ -80,7 +80,7 @@ struct Play: AsyncParsableCommand {
           + "it; add --terminal --muted.")
     }
     if terminal, progressOption.json {
-      throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
+      throw ValidationError("--terminal writes the pictures to standard output; omit --json.")
     }
     if let frames, !(1...Int(Int32.max)).contains(frames) {
       throw ValidationError("--frames must be from 1 to \(Int32.max), not \(frames).")
@@ -93,7 +93,7 @@ struct Play: AsyncParsableCommand {
     }
     if terminal, fullScreen || picture.noBar {
       throw ValidationError(
-        "\(fullScreen ? "--full-screen" : "--no-bar") is for a window; leave it or --terminal out.")
+        "\(fullScreen ? "--full-screen" : "--no-bar") is for a window; omit it or --terminal.")
     }
     if overwriting.overwrite, snapshot == nil {
       throw ValidationError("--overwrite requires --snapshot.")
@@ -111,8 +111,7 @@ struct Play: AsyncParsableCommand {
     let inTerminal = try choosesTerminal()
     if inTerminal, progressOption.json {
       throw Failure(
-        "--json is for playing in a window, and there is no screen; leave it "
-          + "out")
+        "--json is for playing in a window, and there is no screen; omit it")
     }
     Interrupt.shared.watch()
     let file = try InputFile(movie)

@@ -159,7 +159,7 @@ final class PlaySession: @unchecked Sendable {
     }
     if snapshot != nil, item.presentationSize == .zero {
       throw Failure(
-        "'\(file.name)' has no pictures that can be played, so there is no snapshot; leave out --snapshot")
+        "'\(file.name)' has no pictures that can be played, so there is no snapshot; omit --snapshot")
     }
   }
 

@@ -33,7 +33,7 @@ struct Receive: AsyncParsableCommand {
 
   func validate() throws {
     if sandboxing.sandbox, options.whep != nil {
-      throw ValidationError("--sandbox permits no connection to a server; leave it out with --whep.")
+      throw ValidationError("--sandbox permits no connection to a server; omit it with --whep.")
     }
     if sandboxing.sandbox, options.play {
       throw ValidationError(
@@ -225,7 +225,7 @@ struct ReceiveOptions: ParsableArguments {
       }
     }
     if terminal, wire.progressOption.json {
-      throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
+      throw ValidationError("--terminal writes the pictures to standard output; omit --json.")
     }
     if recording.overwrite, out == nil, view.snapshot == nil {
       throw ValidationError("--overwrite requires --out or --snapshot.")
@@ -248,7 +248,7 @@ struct ReceiveOptions: ParsableArguments {
     }
     try peer.stun.validate()
     if codec == .hvc1 {
-      throw ValidationError("--whep receives H.264, as sessions of WebRTC do here; leave out --codec hevc.")
+      throw ValidationError("--whep receives H.264, as sessions of WebRTC do here; omit --codec hevc.")
     }
     let refused = [
       ("--listen", listen != nil), ("--web", web.web != nil), ("--key", wire.keys.key != nil),
@@ -256,7 +256,7 @@ struct ReceiveOptions: ParsableArguments {
     ]
     if let option = refused.first(where: \.1) {
       throw ValidationError(
-        "--whep receives from a server, with the keys that it agrees on; leave out \(option.0).")
+        "--whep receives from a server, with the keys that it agrees on; omit \(option.0).")
     }
   }
 }

@@ -74,7 +74,7 @@ final class ReceivedFile {
       let audio = hasAudio ? Self.audioInput() : nil
       if let audio {
         guard writer.canAdd(audio) else {
-          throw Failure("cannot write audio to '\(name)'; leave it out with --no-audio")
+          throw Failure("cannot write audio to '\(name)'; omit it with --no-audio")
         }
         writer.add(audio)
       }

@@ -36,7 +36,7 @@ struct Send: AsyncParsableCommand {
 
   func validate() throws {
     if sandboxing.sandbox, options.whip != nil {
-      throw ValidationError("--sandbox permits no connection to a server; leave it out with --whip.")
+      throw ValidationError("--sandbox permits no connection to a server; omit it with --whip.")
     }
     if options.audioSource.audio != nil { try AudioSourceOption.validate(isSandboxed: sandboxing.sandbox) }
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {

@@ -78,7 +78,7 @@ struct SendOptions: ParsableArguments {
       [("--no-audio", audio.noAudio), ("--sdp", description.sdp != nil)].map {
         ($0.0, $0.1 && audioSource.audio != nil)
       }
-    ) { "--sound records audio, which \($0) does not send; leave one of them out." }
+    ) { "--sound records audio, which \($0) does not send; omit one of them." }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate must be from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }
@@ -91,11 +91,11 @@ struct SendOptions: ParsableArguments {
     }
     if encoding.profile == .high444 {
       try refuse([("--web", web.web != nil), ("--whip", whip != nil)]) {
-        "Browsers do not decode --profile high444 by WebRTC; leave it out with \($0)."
+        "Browsers do not decode --profile high444 by WebRTC; omit it with \($0)."
       }
     } else if encoding.profile != nil {
       try refuse([("--web", web.web != nil), ("--whip", whip != nil)]) {
-        "With \($0) the browser decides on the profile; leave out --profile."
+        "With \($0) the browser decides on the profile; omit --profile."
       }
     }
     try check("--threads", encoding.threads, 1...16)
@@ -114,7 +114,7 @@ struct SendOptions: ParsableArguments {
   private func validateDestination() throws {
     if let whip {
       try refuse([("--to", to != nil), ("--web", web.web != nil)]) {
-        "--whip sends to a server; leave out \($0)."
+        "--whip sends to a server; omit \($0)."
       }
       return try validatePeer(whip)
     }
@@ -134,7 +134,7 @@ struct SendOptions: ParsableArguments {
       }
     case (nil, .some):
       try refuse(keyOptions + [("--sdp", description.sdp != nil), ("--wait", losses.wait != nil)]) {
-        "--web shows the pictures from this process, without another receiver; leave out \($0)."
+        "--web shows the pictures from this process, without another receiver; omit \($0)."
       }
     }
     if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
@@ -142,13 +142,13 @@ struct SendOptions: ParsableArguments {
     }
     guard description.sdp != nil else { return }
     try refuse([("--recovery", losses.recovery != nil)]) {
-      "--sdp is for players, which do not report losses; leave out \($0)."
+      "--sdp is for players, which do not report losses; omit \($0)."
     }
-    try refuse(keyOptions) { "--sdp is for players, which do not support vtencode's keys; leave out \($0)." }
+    try refuse(keyOptions) { "--sdp is for players, which do not support vtencode's keys; omit \($0)." }
     try refuse([
       ("--retransmission", losses.retransmission != nil), ("--fec", losses.fec != nil),
       ("--wait", losses.wait != nil),
-    ]) { "--sdp is for players, which send no requests and no answers; leave out \($0)." }
+    ]) { "--sdp is for players, which send no requests and no answers; omit \($0)." }
     if let to, to.port == 65_535 {
       throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
     }
@@ -162,9 +162,9 @@ struct SendOptions: ParsableArguments {
         ("--recovery", losses.recovery != nil), ("--retransmission", losses.retransmission != nil),
         ("--fec", losses.fec != nil),
       ]
-    ) { "With --whip the server decides on keys and repair; leave out \($0)." }
+    ) { "With --whip the server decides on keys and repair; omit \($0)." }
     if codec == .hvc1 {
-      throw ValidationError("--whip sends H.264, as sessions of WebRTC do here; leave out --codec hevc.")
+      throw ValidationError("--whip sends H.264, as sessions of WebRTC do here; omit --codec hevc.")
     }
     guard losses.mtu <= 1300 else { throw ValidationError("With --whip --mtu goes up to 1300.") }
     try peer.stun.validate()

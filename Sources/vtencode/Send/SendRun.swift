@@ -201,7 +201,7 @@ final class SendRun: @unchecked Sendable {
       throw Failure(
         "the receiver at \(address.text) does not take \(options.codec.name); "
           + (options.codec == .hvc1
-            ? "leave out --codec, or start a vtencode receive there that takes it"
+            ? "omit --codec, or start a vtencode receive there that takes it"
             : "send HEVC with --codec hevc, or start vtencode receive there without --codec"))
     }
     guard state == .open else {

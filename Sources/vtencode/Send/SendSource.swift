@@ -32,7 +32,7 @@ struct SendSource: Sendable {
     if let live = try LiveSource.open(options.source, testSize: options.dimensions) {
       if options.range.start != nil {
         throw Failure(
-          "'\(live.name)' is a live source, which begins now; leave --start out, or give --duration",
+          "'\(live.name)' is a live source, which begins now; omit --start, or give --duration",
           status: 64)
       }
       let width = options.dimensions?.width ?? live.width

@@ -41,7 +41,7 @@ struct WebOptions: ParsableArguments {
     guard address.isLoopback || isInsecure else {
       throw Failure(
         "\(address.text) is not a loopback address: everybody on the network path sees the pictures, and the "
-          + "page's address with its secret; leave out the address (and forward the port with ssh -L), or "
+          + "page's address with its secret; omit the address (and forward the port with ssh -L), or "
           + "add --insecure",
         status: 64)
     }

@@ -9,7 +9,7 @@ struct WebToken: ExpressibleByArgument, Equatable, Sendable {
   static let lengths = 16...128
   /// The advice for an argument that is not a secret.
   static let advice =
-    "it takes \(lengths.lowerBound) to \(lengths.upperBound) letters (a to z, A to Z), digits, - and _; leave it out for a "
+    "it takes \(lengths.lowerBound) to \(lengths.upperBound) letters (a to z, A to Z), digits, - and _; omit it for a "
     + "random one"
   let text: String
 

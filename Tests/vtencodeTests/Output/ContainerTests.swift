@@ -289,7 +289,7 @@ import Testing
       (["--out", "out.mkv", "--format", "mpegts"], "--format requires --out -"),
       (["--out", "-", "--audio", "aac"], "cannot contain audio"),
       (["--out", "http://localhost/x"], "rtmp://"),
-      (["--out", "rtmp://localhost/app/key", "--format", "mpegts"], "leave it out"),
+      (["--out", "rtmp://localhost/app/key", "--format", "mpegts"], "omit it"),
       (["--out", "rtmp://localhost/app/key", "--sandbox"], "--sandbox"),
       (["--out", "a.mkv", "--out", "./a.mkv"], "named as two outputs"),
       (["--out", "a.mkv", "--no-faststart"], "--no-faststart has an effect on .mov"),

@@ -295,7 +295,7 @@ import Testing
     _ = try split(folder, options + ["--overwrite"])
     let refused = try encode(folder, 0, "--threads", "3")
     #expect(
-      refused.status == 64 && refused.complaints.contains("leave --threads out"), "\(refused.complaints)")
+      refused.status == 64 && refused.complaints.contains("omit --threads"), "\(refused.complaints)")
     #expect(try encode(folder, 0, "--threads", "1").status == 0)
   }
 
@@ -514,7 +514,7 @@ import Testing
     #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
     let words = arguments[1] == "-" ? "store it in a file first" : "is a sequence of pictures"
     #expect(run.complaints.contains(words), "\(run.complaints)")
-    #expect(run.complaints.contains("leave --jobs out") == (arguments[1] != "-" && arguments[3] == "2"))
+    #expect(run.complaints.contains("omit --jobs") == (arguments[1] != "-" && arguments[3] == "2"))
     #expect(folder.contents == ["frame0001.png"])
   }
 

@@ -149,7 +149,7 @@ import Testing
     try movie(folder)
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
     #expect(run.status == (arguments.contains("--terminal") ? 1 : 64), "\(run.status) \(run.complaints)")
-    let advice = ["leave it out", "omit it", "requires"]
+    let advice = ["omit it", "omit it", "requires"]
     #expect(
       advice.contains { run.complaints.contains($0) } && run.complaintLines.count == 1, "\(run.complaints)")
     #expect(folder.contents == ["in.mp4"])

@@ -269,9 +269,9 @@ import TestSupport
     try expectFailure(
       ["receive", "--listen", "5004", "--web-token", "0123456789abcdef"], "--web-token requires --web")
     try expectFailure(["send", "test:", "--web", "8080", "--to", "127.0.0.1:5004"], "exclude each other")
-    try expectFailure(["send", "test:", "--web", "8080", "--sdp", "a.sdp"], "leave out --sdp")
-    try expectFailure(["send", "test:", "--web", "8080", "--secret", "12345678"], "leave out --secret")
-    try expectFailure(["send", "test:", "--web", "8080", "--wait", "2s"], "leave out --wait")
+    try expectFailure(["send", "test:", "--web", "8080", "--sdp", "a.sdp"], "omit --sdp")
+    try expectFailure(["send", "test:", "--web", "8080", "--secret", "12345678"], "omit --secret")
+    try expectFailure(["send", "test:", "--web", "8080", "--wait", "2s"], "omit --wait")
     try expectFailure(["send", "test:", "--web", "70000"], "--web")
     try expectFailure(["receive", "--listen", "5004", "--overwrite"], "--overwrite requires --out")
     // Somebody has the port.

@@ -406,7 +406,7 @@ import TestSupport
     for (options, word) in [
       (["--play", "--terminal"], "exclude each other"), (["--full-screen"], "requires --play"),
       (["--snapshot", "a.png"], "requires --play"), (["--play", "--snapshot", "a.jpg"], "PNG"),
-      (["--terminal", "--json"], "leave out --json"),
+      (["--terminal", "--json"], "omit --json"),
     ] {
       try expectFailure(["receive", "--listen", "\(port)"] + options, word, status: 64)
     }
