@@ -20,55 +20,16 @@ final class ExportJob: @unchecked Sendable {
   private var firstDamage: [ObjectIdentifier: OVTReadingDamage] = [:]
 
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
-    guard let url = settings.url else {
-      throw AVError(
-        .incorrectlyConfigured, reason: "The export has no output.", advice: "Set outputURL.")
-    }
-    guard let type = settings.type ?? preset.fileType(of: url, for: asset) else {
-      throw AVError(
-        .incorrectlyConfigured,
-        reason:
-          "outputFileType is not set, and \(url.lastPathComponent) has no file name extension that the preset supports.",
-        advice: "Set outputFileType, or use a file name extension such as .mov.")
-    }
-    guard preset.fileTypes(for: asset).contains(type) else {
-      throw AVError(
-        .operationNotSupportedForPreset, reason: "The preset does not make files of type \(type.rawValue).",
-        advice: "Use one of supportedFileTypes.")
-    }
+    let (url, type) = try Self.destination(asset, preset, settings)
     reader = try AVAssetReader(asset: asset)
     writer = try AVAssetWriter(url: url, fileType: type)
     let tracks = try asset.loadedTracks()
-    let whole = CMTimeRange(start: .zero, duration: asset.duration)
-    guard settings.range.isValid, settings.range.start.isNumeric else {
-      throw AVError(.operationNotAllowed, reason: "The time range is invalid.")
-    }
-    var range = settings.range.intersection(whole)
-    guard range.duration > .zero else {
-      throw AVError(.operationNotAllowed, reason: "The time range holds nothing of the asset.")
-    }
-
-    // A size limit lowers the bit rate or, if samples are copied, the duration.
-    var scale = 1.0
-    if settings.limit > 0 {
-      let bits = Double(settings.limit) * 8 * 0.95
-      let rate = Self.bitRate(preset, asset)
-      switch preset.video {
-      case .none: break
-      case .copy:
-        let part = bits / (rate.pictures + rate.audio) / range.duration.seconds
-        if part < 1 { range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: part) }
-      case .encode where rate.pictures > 0:
-        // The audio keeps its bit rate.
-        scale = min(1, max(0, bits / range.duration.seconds - rate.audio) / rate.pictures)
-      case .encode: break
-      }
-    }
+    let (range, scale) = try Self.rangeAndRateFactor(asset, preset, settings)
     self.range = range
     // If nothing is cut off and the end that the tracks state is not reliable, they are read until
     // the file ends.
     isOpenEnded =
-      !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
+      !settings.range.end.isNumeric && range.end == asset.duration && settings.limit == 0
       && tracks.areOpenEnded
 
     let plan = ExportTrackSelection(settings, preset, tracks)

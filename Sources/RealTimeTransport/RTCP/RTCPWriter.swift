@@ -30,17 +30,7 @@ extension RTCPPacket {
     case .retransmissionRequest(let sender, let media, let numbers):
       body.append32(sender)
       body.append32(media)
-      // A sequence number (PID), and a bit mask of the sixteen after it (BLP).
-      var rest = numbers.prefix(Self.maxRequested)
-      while let first = rest.popFirst() {
-        var mask: UInt16 = 0
-        while let next = rest.first, (1...16).contains(next &- first) {
-          mask |= 1 << (next &- first - 1)
-          rest.removeFirst()
-        }
-        body.append16(first)
-        body.append16(mask)
-      }
+      Self.append(requested: numbers, to: &body)
       return Self.framed(type: 205, count: 1, body)
     case .congestionFeedback(let sender, let streams, let time):
       body.append32(sender)
@@ -68,11 +58,7 @@ extension RTCPPacket {
     case .referenceSelection(let sender, let media, let payloadType, let token):
       body.append32(sender)
       body.append32(media)
-      // The first byte is the number of padding bits: 16 bits and the token's 64 end 16 bits before
-      // a multiple of 32.
-      body += [16, payloadType & 0x7F]
-      body.append64(UInt64(bitPattern: token))
-      body += [0, 0]
+      Self.append(token: token, payloadType, to: &body)
       return Self.framed(type: 206, count: 3, body)
     case .transportFeedback(let sender, let media, let feedback):
       body.append32(sender)
@@ -81,24 +67,61 @@ extension RTCPPacket {
       return Self.framed(type: 205, count: 15, body)
     case .receiverEstimate(let sender, let sources, let rate):
       body.append32(sender)
-      // The media's source is not used.
-      body.append32(0)
-      body += Self.estimateName
-      let exponent = UInt32(max(0, 64 - rate.leadingZeroBitCount - 18))
-      let reported = sources.prefix(Self.maxEstimateSources)
-      body.append32(UInt32(reported.count) << 24 | exponent << 18 | UInt32(rate >> UInt64(exponent)))
-      for source in reported { body.append32(source) }
+      Self.append(estimate: rate, of: sources, to: &body)
       return Self.framed(type: 206, count: 15, body)
     case .lostFrames(let sender, let frames):
       body.append32(sender)
-      body += Self.lostFramesName
-      // The newest frames matter most.
-      let reported = frames.suffix(Self.maxLostFrames)
-      body.append16(UInt16(reported.count))
-      for frame in reported { body.append16(frame) }
-      while body.count % 4 != 0 { body.append(0) }
+      Self.append(lostFrames: frames, to: &body)
       return Self.framed(type: 204, count: 0, body)
     }
+  }
+
+  /// Appends the entries of a generic NACK (RFC 4585, 6.2.1): each has a sequence number (PID) and
+  /// a bit mask of the sixteen after it (BLP).
+  private static func append(requested numbers: [UInt16], to body: inout [UInt8]) {
+    var rest = numbers.prefix(maxRequested)
+    while let first = rest.popFirst() {
+      var mask: UInt16 = 0
+      while let next = rest.first, (1...16).contains(next &- first) {
+        mask |= 1 << (next &- first - 1)
+        rest.removeFirst()
+      }
+      body.append16(first)
+      body.append16(mask)
+    }
+  }
+
+  /// Appends the token of a reference picture selection indication (RFC 4585, 6.3.3).
+  private static func append(token: Int64, _ payloadType: UInt8, to body: inout [UInt8]) {
+    // The first byte is the number of padding bits: 16 bits and the token's 64 end 16 bits before a
+    // multiple of 32.
+    body += [16, payloadType & 0x7F]
+    body.append64(UInt64(bitPattern: token))
+    body += [0, 0]
+  }
+
+  /// Appends the fields of a receiver estimated maximum bit rate (REMB).
+  /// - Parameters:
+  ///   - rate: The bit rate in bits per second.
+  ///   - sources: The sources that it applies to.
+  private static func append(estimate rate: UInt64, of sources: [UInt32], to body: inout [UInt8]) {
+    // The media's source is not used.
+    body.append32(0)
+    body += estimateName
+    let exponent = UInt32(max(0, 64 - rate.leadingZeroBitCount - 18))
+    let reported = sources.prefix(maxEstimateSources)
+    body.append32(UInt32(reported.count) << 24 | exponent << 18 | UInt32(rate >> UInt64(exponent)))
+    for source in reported { body.append32(source) }
+  }
+
+  /// Appends the frame numbers of the application's packet about lost frames, the newest ones if
+  /// there are too many.
+  private static func append(lostFrames frames: [UInt16], to body: inout [UInt8]) {
+    body += lostFramesName
+    let reported = frames.suffix(maxLostFrames)
+    body.append16(UInt16(reported.count))
+    for frame in reported { body.append16(frame) }
+    while body.count % 4 != 0 { body.append(0) }
   }
 
   private static func append(_ block: ReportBlock, to body: inout [UInt8]) {

@@ -166,18 +166,29 @@ final class Compressor: @unchecked Sendable {
       _ = VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
     }
-    if plan.hasFramesBefore || plan.hasFramesAfter {
-      for (key, value) in [
-        (kVTCompressionPropertyKey_MoreFramesBeforeStart, plan.hasFramesBefore),
-        (kVTCompressionPropertyKey_MoreFramesAfterEnd, plan.hasFramesAfter),
-      ] {
-        let status = VTSessionSetProperty(session, key: key, value: NSNumber(value: value))
-        // Segments need to agree only on the state of a decoder's buffer.
-        guard status == noErr || !plan.keepsToBuffer else {
-          throw Failure(Self.sharesNoBuffer(encoderID), status: 64)
-        }
+    if plan.hasFramesBefore || plan.hasFramesAfter { try setNeighbours(plan) }
+    try setRate(plan, source: source)
+    try setStructure(plan)
+    if let conferencing = plan.conferencing { try configure(conferencing, plan: plan, source: source) }
+    try setColours(plan, source: source)
+  }
+
+  /// Sets whether frames of the movie precede or follow those of the session.
+  private func setNeighbours(_ plan: EncodingPlan) throws {
+    for (key, value) in [
+      (kVTCompressionPropertyKey_MoreFramesBeforeStart, plan.hasFramesBefore),
+      (kVTCompressionPropertyKey_MoreFramesAfterEnd, plan.hasFramesAfter),
+    ] {
+      let status = VTSessionSetProperty(session, key: key, value: NSNumber(value: value))
+      // Segments need to agree only on the state of a decoder's buffer.
+      guard status == noErr || !plan.keepsToBuffer else {
+        throw Failure(Self.sharesNoBuffer(encoderID), status: 64)
       }
     }
+  }
+
+  /// Sets the quality or the bit rate, and the limits of the rate.
+  private func setRate(_ plan: EncodingPlan, source: MovieSource) throws {
     if let quality = plan.quality {
       try set(kVTCompressionPropertyKey_Quality, quality, for: "--quality")
       if let ceiling = plan.ceiling, let seconds = plan.ceilingBuffer {
@@ -208,6 +219,10 @@ final class Compressor: @unchecked Sendable {
     if plan.writesBufferTiming {
       try set(kOVTCompressionPropertyKey_WritesBufferTiming, true, for: "--buffer-timing")
     }
+  }
+
+  /// Sets the profile, key frames, look-ahead, adaptive quantisation and the use of processors.
+  private func setStructure(_ plan: EncodingPlan) throws {
     if let level = plan.profile?.level(for: plan.codec) {
       try set(kVTCompressionPropertyKey_ProfileLevel, level, for: "--profile")
     }
@@ -229,7 +244,10 @@ final class Compressor: @unchecked Sendable {
     if let threads = plan.threads {
       try set(kOVTCompressionPropertyKey_ThreadCount, threads, for: "--threads")
     }
-    if let conferencing = plan.conferencing { try configure(conferencing, plan: plan, source: source) }
+  }
+
+  /// Sets the colours and the pixel aspect ratio.
+  private func setColours(_ plan: EncodingPlan, source: MovieSource) throws {
     if plan.mapsTones {
       try set(
         kVTCompressionPropertyKey_ColorPrimaries, kCVImageBufferColorPrimaries_ITU_R_709_2, for: "BT.709")

@@ -126,15 +126,7 @@ struct EncodingPlan: Sendable {
     self.isPaced = isPaced
     codec = options.codec
     fit = PictureFit(source: source.shape, requested: options.dimensions, scaling: options.picture.scaling)
-    // Only the default encoders' limits are known here; an encoder that the user names reports its
-    // own.
-    if options.encoding.encoder == nil,
-      let reason = Dimensions(width: fit.width, height: fit.height).sizeError(of: codec)
-    {
-      throw Failure(
-        "'\(source.name)' has pictures of \(source.width)x\(source.height), to be encoded as \(fit.width)x\(fit.height): "
-          + "\(reason); give a size with --dimensions")
-    }
+    try fit.check(against: options, source: source)
     frameRate = source.frameRate
     quality = options.quality
     isStill =
@@ -207,7 +199,14 @@ struct EncodingPlan: Sendable {
     progress = options.progressOption.progress
     isVerbose = options.reports.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
-    if hasDepth, filtersNoise {
+    addNotices(options, source: source, losesDepth: hasDepth && filtersNoise)
+    try checkBufferTiming()
+  }
+
+  /// Adds the notices that depend on the options.
+  /// - Parameter losesDepth: whether noise filtering reduces the bit depth of the movie.
+  private mutating func addNotices(_ options: EncodingOptions, source: MovieSource, losesDepth: Bool) {
+    if losesDepth {
       notices.append("the movie has more than 8 bits; --denoise filters 8, so it is encoded with 8")
     }
     if source.isInterlaced, let deinterlacing {
@@ -227,7 +226,6 @@ struct EncodingPlan: Sendable {
         "one picture has no bit rate, so --bitrate has no effect; it is encoded with a quality of "
           + "\(TextFormat.fixed(Self.qualityOfStills, 2)). --quality sets another one")
     }
-    try checkBufferTiming()
   }
 
   /// Puts key frames where segments begin.
@@ -313,5 +311,21 @@ struct EncodingPlan: Sendable {
   func expectedDuration(of source: MovieSource) -> Double? {
     guard let frames = source.expectedFrames else { return nil }
     return Double(min(frames, frameLimit ?? .max)) / source.frameRate
+  }
+}
+
+extension PictureFit {
+  /// Checks that the encoder can have the size.
+  /// - Throws: a `Failure` that suggests `--dimensions`.
+  fileprivate func check(against options: EncodingOptions, source: MovieSource) throws {
+    // Only the default encoders' limits are known here; an encoder that the user names reports its
+    // own.
+    if options.encoding.encoder == nil,
+      let reason = Dimensions(width: width, height: height).sizeError(of: options.codec)
+    {
+      throw Failure(
+        "'\(source.name)' has pictures of \(source.width)x\(source.height), to be encoded as \(width)x\(height): "
+          + "\(reason); give a size with --dimensions")
+    }
   }
 }

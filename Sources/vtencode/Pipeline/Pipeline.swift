@@ -51,15 +51,7 @@ struct Pipeline: Sendable {
     let samples = OutputQueue(capacity: Self.waitingSamples, backPressure: output.backPressure)
     let synchronizer = AudioSynchronizer(latest: plan.latestEnd(of: source))
     let counter = SampleCounter()
-    try ResourceLimits.check(tracks: trackCount)
-    try ResourceLimits.check(
-      decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep,
-      hasFullChroma: plan.hasFullChroma)
-    for rendition in renditions {
-      try ResourceLimits.check(
-        decoded: source.decodedSize, encoded: (rendition.width, rendition.height), isDeep: source.isDeep,
-        hasFullChroma: plan.hasFullChroma)
-    }
+    try checkLimits()
     let began = SessionTime.now
     let progress = ProgressLine(
       total: expectedFrames, style: plan.isVerbose ? .none : plan.progress, servers: monitor)
@@ -116,13 +108,7 @@ struct Pipeline: Sendable {
       for queue in queues { queue.cancel() }
       throw error
     }
-    if counter.frames == 0 {
-      if Interrupt.shared.isRequested {
-        throw Failure(
-          "interrupted before a frame was encoded; nothing was written", status: Interrupt.shared.status)
-      }
-      throw Failure("the encoder gave no frame; nothing was written")
-    }
+    if counter.frames == 0 { throw Self.noFrameFailure() }
     var report = counter.report(
       seconds: SessionTime.now - began, plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
@@ -136,6 +122,29 @@ struct Pipeline: Sendable {
     }
     report.plan.notices += notices
     return report
+  }
+
+  /// Checks that the limits of the process allow the run.
+  /// - Throws: a `Failure` that names the limit.
+  private func checkLimits() throws {
+    try ResourceLimits.check(tracks: trackCount)
+    try ResourceLimits.check(
+      decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep,
+      hasFullChroma: plan.hasFullChroma)
+    for rendition in renditions {
+      try ResourceLimits.check(
+        decoded: source.decodedSize, encoded: (rendition.width, rendition.height), isDeep: source.isDeep,
+        hasFullChroma: plan.hasFullChroma)
+    }
+  }
+
+  /// The error of a run without frames.
+  private static func noFrameFailure() -> Failure {
+    guard Interrupt.shared.isRequested else {
+      return Failure("the encoder gave no frame; nothing was written")
+    }
+    return Failure(
+      "interrupted before a frame was encoded; nothing was written", status: Interrupt.shared.status)
   }
 
   /// Makes the recorder of several passes; nil for one pass.
