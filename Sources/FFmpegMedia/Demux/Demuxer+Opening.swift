@@ -18,14 +18,16 @@ extension Demuxer {
     var references: PlaylistReferences?
   }
 
-  static func open(
-    _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
-    interruption: MediaInterruption, isFirst: Bool = false,
-    scrambling known: TransportScrambling = TransportScrambling()
-  ) throws -> Opened {
-    let path = path(url)
-    let isLocal = source == nil && url.isLocalFile
-    let sequence = isLocal ? ImageSequence(path) : nil
+  /// Checks that the file, or each picture of an image sequence, exists and is a regular file.
+  /// - Parameters:
+  ///   - url: The name or address as the caller gave it.
+  ///   - path: The path of the file.
+  ///   - sequence: The image sequence that the name stands for; nil if it stands for none.
+  ///   - isLocal: Whether the name is that of a file.
+  /// - Throws: `MediaFileError` if that is not so.
+  private static func checkFiles(
+    _ url: String, path: String, _ sequence: ImageSequence?, isLocal: Bool
+  ) throws {
     if let obstacle = sequence?.obstacle {
       throw MediaFileError(
         .notRecognized,
@@ -45,6 +47,17 @@ extension Demuxer {
         throw MediaFileError(.notRecognized, "\(path) is a folder, not a movie", code: ovt_averror(EISDIR))
       }
     }
+  }
+
+  static func open(
+    _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
+    interruption: MediaInterruption, isFirst: Bool = false,
+    scrambling known: TransportScrambling = TransportScrambling()
+  ) throws -> Opened {
+    let path = path(url)
+    let isLocal = source == nil && url.isLocalFile
+    let sequence = isLocal ? ImageSequence(path) : nil
+    try checkFiles(url, path: path, sequence, isLocal: isLocal)
     if isLocal, access.localToLocal, PlaylistText.isName(path) {
       return try openPlaylist(path, interruption: interruption)
     }

@@ -68,10 +68,7 @@ final class ElementaryStreamIndex: Sendable {
     defer { av_packet_free(&packet) }
 
     var pictures: [Picture] = []
-    var sets: [Data] = []
-    var knownSets: Set<[UInt8]> = []
-    var headerSets: [Data]?
-    var repeatsOnly = true
+    var sets = ParameterSetCollector(codec: nalCodec)
     // The offset of the first packet: libavformat skips data at the beginning, such as an ID3 tag.
     var begin: Int64 = 0
     var offset: Int64?
@@ -86,28 +83,7 @@ final class ElementaryStreamIndex: Sendable {
       if offset == nil { begin = position }
       offset = position.addingClamped(Int64(bytes.count))
 
-      var hasSlice = false
-      var resets = false
-      ByteStream.forEachUnit(in: bytes) { range in
-        let type = nalCodec.unitType(bytes[range.lowerBound])
-        if nalCodec.isParameterSet(type) {
-          let unit = [UInt8](bytes[range])
-          if !knownSets.contains(unit) {
-            if knownSets.count < NALCodec.maxParameterSets { knownSets.insert(unit) }
-            if headerSets != nil { repeatsOnly = false }
-            if sets.count < NALCodec.maxParameterSets {
-              sets.append(Data(unit))
-            } else {
-              repeatsOnly = false
-            }
-          }
-        } else if nalCodec.isSlice(type) {
-          hasSlice = true
-          if nalCodec.closesReferences(type) { resets = true }
-        }
-      }
-      if hasSlice, headerSets == nil { headerSets = sets }
-
+      let (hasSlice, resets) = sets.add(bytes)
       var output: UnsafeMutablePointer<UInt8>?
       var outputSize: Int32 = 0
       av_parser_parse2(
@@ -150,9 +126,9 @@ final class ElementaryStreamIndex: Sendable {
       Entry(offset: $0.offset, size: $0.size, isKeyFrame: $0.isKeyFrame, rank: $1)
     }
     reorderDepth = ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
-    parameterSets = ElementaryStreamIndex.inStandardOrder(headerSets ?? sets, nalCodec)
+    parameterSets = ElementaryStreamIndex.inStandardOrder(sets.header, nalCodec)
     dropsParameterSets =
-      repeatsOnly && ElementaryStreamIndex.identifiersDiffer(headerSets ?? sets, nalCodec)
+      sets.repeatsOnly && ElementaryStreamIndex.identifiersDiffer(sets.header, nalCodec)
     self.isHEVC = isHEVC
   }
 
@@ -209,5 +185,51 @@ final class ElementaryStreamIndex: Sendable {
 extension AVPictureStructure {
   fileprivate var isField: Bool {
     self == AV_PICTURE_STRUCTURE_TOP_FIELD || self == AV_PICTURE_STRUCTURE_BOTTOM_FIELD
+  }
+}
+
+/// Collects the parameter sets of an elementary stream.
+private struct ParameterSetCollector {
+  let codec: NALCodec
+  /// The sets up to the first slice; nil before it.
+  private var setsBeforeSlice: [Data]?
+  private var sets: [Data] = []
+  private var known: Set<[UInt8]> = []
+  /// Whether all parameter sets after the first slice repeat earlier ones.
+  private(set) var repeatsOnly = true
+
+  init(codec: NALCodec) { self.codec = codec }
+
+  /// The sets before the first slice, or all sets of a stream without slices.
+  var header: [Data] { setsBeforeSlice ?? sets }
+
+  /// Takes the parameter sets from a packet.
+  /// - Parameter bytes: A byte stream of NAL units with start codes.
+  /// - Returns: Whether the packet has a slice, and whether no later picture refers to pictures
+  ///   before it.
+  mutating func add(_ bytes: UnsafeRawBufferPointer) -> (hasSlice: Bool, resets: Bool) {
+    var (hasSlice, resets) = (false, false)
+    ByteStream.forEachUnit(in: bytes) { range in
+      let type = codec.unitType(bytes[range.lowerBound])
+      if codec.isParameterSet(type) {
+        add([UInt8](bytes[range]))
+      } else if codec.isSlice(type) {
+        hasSlice = true
+        if codec.closesReferences(type) { resets = true }
+      }
+    }
+    if hasSlice, setsBeforeSlice == nil { setsBeforeSlice = sets }
+    return (hasSlice, resets)
+  }
+
+  private mutating func add(_ unit: [UInt8]) {
+    guard !known.contains(unit) else { return }
+    if known.count < NALCodec.maxParameterSets { known.insert(unit) }
+    if setsBeforeSlice != nil { repeatsOnly = false }
+    if sets.count < NALCodec.maxParameterSets {
+      sets.append(Data(unit))
+    } else {
+      repeatsOnly = false
+    }
   }
 }

@@ -269,27 +269,12 @@ final class ReceiveRun: @unchecked Sendable {
       "\(TextFormat.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
         + "\(TextFormat.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
         + "\(TextFormat.plural(counts.requests, "request")) for a new picture")
-    if session.hasAudio, settings.takesAudio {
-      let audio = session.audioCounts
-      table.row(
-        "audio",
-        AudioSummary.received(
-          audio, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
-      table.figure("soundPackets", audio.packets)
-      table.figure("soundLost", audio.lostPackets)
-    }
+    addAudio(to: &table)
     if session.refused > 0 {
       table.row("refused", "\(TextFormat.plural(session.refused, "datagram")) that were not the sender's")
     }
     page?.sum(&table)
-    if let seen {
-      table.row(
-        "on the screen",
-        "\(TextFormat.plural(seen.shown, "picture")), \(TextFormat.grouped(seen.dropped)) over before they could be shown"
-      )
-      table.figure("screenShown", seen.shown)
-      table.figure("screenDropped", seen.dropped)
-    }
+    addScreen(to: &table)
     table.figure("shown", output.frames)
     table.figure("sent", sent)
     table.figure("seconds", seconds)
@@ -299,6 +284,38 @@ final class ReceiveRun: @unchecked Sendable {
     table.figure("delayP95", log.delay(0.95))
     table.figure("lossShare", lost)
     table.figure("bits", bits)
+    addRepair(to: &table)
+    return table
+  }
+
+  /// Adds the row and the figures of the audio, if there is any.
+  private func addAudio(to table: inout SummaryTable) {
+    if session.hasAudio, settings.takesAudio {
+      let audio = session.audioCounts
+      table.row(
+        "audio",
+        AudioSummary.received(
+          audio, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
+      table.figure("soundPackets", audio.packets)
+      table.figure("soundLost", audio.lostPackets)
+    }
+  }
+
+  /// Adds the row and the figures of the window or the terminal, if there is one.
+  private func addScreen(to table: inout SummaryTable) {
+    if let seen {
+      table.row(
+        "on the screen",
+        "\(TextFormat.plural(seen.shown, "picture")), \(TextFormat.grouped(seen.dropped)) over before they could be shown"
+      )
+      table.figure("screenShown", seen.shown)
+      table.figure("screenDropped", seen.dropped)
+    }
+  }
+
+  /// Adds the figures of the repair of losses.
+  private func addRepair(to table: inout SummaryTable) {
+    let counts = session.counts
     table.figure("recoveredPackets", counts.recoveredPackets)
     table.figure("recoveredBits", counts.recoveredBytes * 8)
     table.figure("restoredPackets", counts.restoredPackets)
@@ -309,6 +326,5 @@ final class ReceiveRun: @unchecked Sendable {
     table.figure("decodeErrors", counts.decodeErrors)
     table.figure("refused", session.refused)
     table.figure("roundTrip", session.roundTrip)
-    return table
   }
 }
