@@ -224,7 +224,7 @@ public struct DecodedPicture {
   /// Whether the decoder still reads the buffer as a reference of other frames; it must not be
   /// written to then.
   public var isReference = false
-  /// The colours that the samples mean.
+  /// The colour space of the samples.
   public var color = ColorDescription()
   /// Whether the samples use the full range of values instead of the video range.
   public var isFullRange = false

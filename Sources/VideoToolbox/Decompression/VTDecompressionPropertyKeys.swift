@@ -10,7 +10,7 @@ public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelBufferPool: CFSt
 /// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelBufferPoolIsShared: CFString =
   "PixelBufferPoolIsShared"
-/// The least number of buffers that the pool keeps. Number.
+/// The minimum number of buffers that the pool keeps. Number.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_OutputPoolRequestedMinimumBufferCount: CFString =
   "OutputPoolRequestedMinimumBufferCount"
 

@@ -9,8 +9,7 @@ struct ListedEncoder: Sendable {
   var codecType: CMVideoCodecType
   var codecName: String
   var isHardware: Bool
-  /// Whether a look-ahead is worth its delay with this encoder where the user names no number of
-  /// frames.
+  /// Whether this encoder uses a look-ahead by default, where the user gives no number of frames.
   var looksAheadByDefault: Bool
   /// Whether the stream is the same for any number of threads.
   var isIndependentOfThreadCount: Bool

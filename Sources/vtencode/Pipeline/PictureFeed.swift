@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// Gives the decoded pictures of a source in presentation order. Used by one thread.
+/// Provides the decoded pictures of a source in presentation order. Used by one thread.
 protocol PictureFeed: AnyObject {
   /// The next picture; nil at the end.
   func next() throws -> Frame?

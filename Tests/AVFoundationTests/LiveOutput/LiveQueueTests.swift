@@ -5,8 +5,8 @@ import Testing
 
 @testable import AVFoundation
 
-/// The queueing of the samples of a live stream: the clock is their own, so that
-/// nothing here depends on the time that a test takes.
+/// The queueing of the samples of a live stream: the test sets the clock, so that nothing depends
+/// on the duration of the test.
 @Suite struct LiveQueueTests {
   private static let format = try? CMVideoFormatDescription(
     videoCodecType: .h264, width: 16, height: 16)
@@ -45,14 +45,16 @@ import Testing
     return counts
   }
 
-  @Test("A server that takes nothing lowers the rate step by step, and then loses pictures up to a key frame")
+  @Test(
+    "If a server takes no data, the rate is lowered step by step, and then pictures are dropped up to a key frame"
+  )
   func aServerThatTakesNothingLowersTheRate() throws {
     var queue = queue()
     var scales: [Double] = []
     var dropped = 0
     var wantsKey = 0
     for number in 0..<500 {
-      // A key frame comes where one was asked for.
+      // The next frame is the requested key frame.
       for event in try push(number, isKey: number == 0 || wantsKey > 0 && number == 120, to: &queue) {
         switch event {
         case .bitRateScale(let scale): scales.append(scale)
@@ -72,7 +74,7 @@ import Testing
     #expect(counts(queue).droppedPictureCount + rest == 500)
   }
 
-  @Test("A server that takes everything again gets the whole rate again")
+  @Test("If a server takes all data again, the full rate is restored")
   func theRateComesBack() throws {
     var queue = queue()
     var scale = 1.0
@@ -87,7 +89,7 @@ import Testing
     #expect(counts(queue).droppedPictureCount == 0)
   }
 
-  @Test("After a lost connection the stream continues with a key frame, and what was left out is counted")
+  @Test("After a lost connection the stream continues with a key frame, and dropped pictures are counted")
   func afterALostConnectionTheStreamGoesOnWithAKeyFrame() throws {
     var queue = queue()
     for number in 0..<10 { _ = try push(number, isKey: number == 0, to: &queue) }
@@ -100,7 +102,7 @@ import Testing
     #expect(counts(queue).lostPictureCount == 6 + 20 + 5 && counts(queue).droppedPictureCount == 0)
   }
 
-  @Test("A program that waits for room loses nothing")
+  @Test("A program that waits for room in the queue loses no pictures")
   func aProgramThatWaitsLosesNothing() throws {
     var queue = queue()
     for number in 0..<500 {
@@ -117,7 +119,7 @@ import Testing
     #expect((0..<8).map(LiveEngine.pause) == [1, 2, 4, 8, 16, 30, 30, 30])
   }
 
-  @Test("An output refuses what no server takes, and never names a key")
+  @Test("An output rejects unsupported formats, and never reports a stream key")
   func anOutputRefusesWhatNoServerTakes() throws {
     let format = try #require(Self.format)
     let http = try #require(URL(string: "http://localhost/hiddenkey"))
@@ -138,7 +140,7 @@ import Testing
 
   @Test("A first connection that is refused is a failure, and ends the output")
   func aFirstConnectionThatIsRefusedIsAFailure() async throws {
-    // A port that a socket of this test has, and does not listen on.
+    // A port of a socket of this test that does not listen.
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }
     var address = sockaddr_in()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Plays what `vtencode send` sends with ffmpeg, by the description that `--sdp` writes. The
-/// description depends on the options alone, so that a run of one frame writes it: the player
-/// listens before the first packet is sent, and misses nothing.
+/// Plays the stream of `vtencode send` with ffmpeg, using the session description that `--sdp`
+/// writes. The description depends on the options alone, so that a run of one frame writes it: the
+/// player listens before the first packet is sent, and misses nothing.
 ///
 /// - Parameters:
 ///   - options: the source and the options of `send`, for the shell.

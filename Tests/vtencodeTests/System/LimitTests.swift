@@ -7,8 +7,8 @@ import Testing
 
 @testable import vtencode
 
-/// Runs that the system gives too few files, too little memory or too few threads: each ends by
-/// itself, says why in one sentence, and leaves nothing behind.
+/// Runs with too few files, too little memory or too few threads: each ends by itself, gives the
+/// reason in one sentence, and leaves no files behind.
 @Suite(.serialized) struct LimitTests {
   private static let size = "--dimensions 160 90"
 
@@ -50,7 +50,7 @@ import Testing
     let run = try CommandLine.shell(
       "exec > /dev/null; \(limit); exec timeout -s KILL 100 '\(CommandLine.vtencode)' "
         + "\(command.replacingOccurrences(of: "OUT", with: "out"))", in: folder)
-    // 127 is the system's own, which cannot load the program and its libraries.
+    // Status 127: the system could not load the program and its libraries.
     let isStarted = run.status != 127
     #expect(isStarted || !loads, "\(limit), \(command): \(run.complaints)")
     #expect(
@@ -71,7 +71,7 @@ import Testing
     return run.status == 0
   }
 
-  /// A person's own limit is low, and not to be exceeded.
+  /// The user's limit is low and cannot be raised.
   @Test("Few open files") func fewOpenFilesAreReported() throws {
     let folder = try Folder()
     try makeInput(in: folder)
@@ -117,7 +117,8 @@ import Testing
     }
   }
 
-  @Test("Joined movies need files each, and with as many as are asked for they are joined")
+  @Test(
+    "Each joined movie needs a file descriptor, and with as many as the message asks for the join succeeds")
   func joinedMoviesNeedFiles() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
@@ -139,16 +140,16 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() == 31 * 5)
   }
 
-  @Test("Asking whether there are enough descriptors takes none of them") func askingTakesNone() async {
+  @Test("Checking for enough descriptors does not use any") func askingTakesNone() async {
     await #expect(processExitsWith: .success) {
-      // The process has what its parent, which runs other tests, had open.
+      // The process inherits the descriptors of its parent, which runs other tests.
       let highest = (0..<Int32(4096)).last { fcntl($0, F_GETFD) >= 0 } ?? 2
       let maximum = rlim_t(highest) + 41
       var tight = rlimit(rlim_cur: maximum, rlim_max: maximum)
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &tight) == 0)
       let free = (0..<Int32(maximum)).count { fcntl($0, F_GETFD) < 0 }
       try #require(free > 20)
-      // Somebody else opens a file all the time, and always gets it.
+      // Another thread opens files all the time, and always succeeds.
       let failures = Mutex(0)
       let stops = Mutex(false)
       let ended = WakeUp()
@@ -159,12 +160,12 @@ import Testing
         }
         ended.signal()
       }.start()
-      // All that are free: the answer depends on what the other has just then.
+      // All free descriptors: the result depends on how many the other thread has open.
       for _ in 0..<5000 { try? ResourceLimits.checkFiles(free) }
       stops.withLock { $0 = true }
       try #require(ended.wait(seconds: 60))
       try #require(failures.withLock { $0 } == 0)
-      // The system's libraries have a few of their own, now and then.
+      // System libraries open a few descriptors at times.
       try ResourceLimits.checkFiles(free - 10)
       try #require(throws: Failure.self) { try ResourceLimits.checkFiles(free + 10) }
     }
@@ -186,14 +187,14 @@ import Testing
     #expect(words.contains("no more files"))
   }
 
-  /// No descriptor is to be had any more, and a signal that ends the process is looked into.
+  /// Removes the free descriptors, and installs the handler that explains fatal signals.
   fileprivate static func takeDescriptors() {
     ovt_end_well_without("no more memory\n", "no more files\n")
     var none = rlimit(rlim_cur: 3, rlim_max: 3)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
   }
 
-  @Test("A soft limit of open files is raised as far as the hard one lets it")
+  @Test("The soft limit of open files is raised up to the hard limit")
   func aSoftLimitOfOpenFilesIsRaised() throws {
     let folder = try Folder()
     try makeInput(in: folder)
@@ -219,7 +220,7 @@ import Testing
     }
   }
 
-  /// Root's processes are not counted.
+  /// The limit does not apply to root.
   @Test("Few threads", .enabled(if: geteuid() == 0)) func fewThreadsAreReported() throws {
     let program = try ReachableProgram()
     let folder = try Folder(in: ReachableProgram.place)

@@ -13,7 +13,7 @@ import Testing
     try #require(made.status == 0, "\(made.complaints)")
   }
 
-  @Test("A picture is that of its time", arguments: ["png", "jpg", "heic"])
+  @Test("The picture at the given time is written", arguments: ["png", "jpg", "heic"])
   func onePicture(ending: String) throws {
     let folder = try Folder()
     try makeMovie(in: folder)
@@ -34,7 +34,7 @@ import Testing
     #expect(quality > 28, "\(same.text)")
   }
 
-  @Test("Several pictures get numbers, and a sheet holds all of them")
+  @Test("Several pictures are numbered, and a contact sheet contains all of them")
   func severalPictures() throws {
     let folder = try Folder()
     try makeMovie(in: folder)
@@ -62,7 +62,7 @@ import Testing
     #expect(quality > 20, "\(same.text)")
   }
 
-  @Test("Where a capture cannot be decoded yet, the next picture stands in")
+  @Test("Where a capture cannot be decoded yet, the next decodable picture is used")
   func captureThatBeginsWithinAGroup() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import vtencode
 
-/// The page's server by itself.
+/// The server of the web page, without a browser.
 @Suite struct WebServerTests {
   @Test("The queue of a slow client is bounded, and the client continues with a key frame")
   func whatWaitsForASlowPageIsBounded() {
@@ -29,14 +29,14 @@ import TestSupport
       #expect(waiting.count <= PageQueue.maxFrames)
       #expect(waiting.reduce(0, +) <= PageQueue.maxBytes || waiting.count == 1)
       #expect(queue.frames == waiting.count && queue.bytes == waiting.reduce(0, +))
-      // Slow for a while, then quick.
+      // The client is slow for a while, then fast.
       let takes = index / 500 % 2 == 0 ? Int.random(in: 0...1, using: &generator) : 3
       for _ in 0..<min(takes, waiting.count) { queue.didWrite(bytes: waiting.removeFirst()) }
     }
     #expect(admitted > 1000 && queue.dropped == 20_000 - admitted)
   }
 
-  @Test("A page that never keeps up asks for key frames more and more rarely")
+  @Test("Key-frame requests for a slow client become less and less frequent")
   func aPageThatNeverKeepsUpAsksForKeyFramesMoreAndMoreRarely() {
     var queue = PageQueue()
     var common = KeyFrameRequestLimiter(maximum: 1)
@@ -53,7 +53,7 @@ import TestSupport
     queue.restart()
     #expect(wants(1000))
     #expect(!wants(1000.5) && wants(1001.1))
-    // One that opens a new connection each time has a gate of its own, and waits all the same.
+    // One that opens a new connection each time has a limiter of its own, and waits as well.
     var all = KeyFrameRequestLimiter(maximum: 4)
     var count = 0
     for tick in 0..<2000 {
@@ -63,7 +63,7 @@ import TestSupport
     #expect((4...8).contains(count), "\(count)")
   }
 
-  @Test("A frame's message is as its description says")
+  @Test("The message of a frame has the documented layout")
   func aFramesMessageIsAsItsDescriptionSays() {
     let frame = WebFrame(
       number: 0x0102_0304, isKeyFrame: true, captured: 1.5, arrived: 2, qp: 26, units: [[0x67, 1], [0x65]])
@@ -92,7 +92,7 @@ import TestSupport
     #expect(!hosts.allows(origin: nil, host: "localhost") && !hosts.allows(origin: "null", host: "localhost"))
   }
 
-  @Test("A page's secret is random, and distinguished from all others")
+  @Test("The secret of a page is random, and only the correct one is accepted")
   func aPagesSecretIsRandom() throws {
     let made = (0..<50).map { _ in WebToken() }
     #expect(Set(made.map(\.text)).count == 50)
@@ -114,7 +114,7 @@ import TestSupport
     }
   }
 
-  @Test("Connections that say nothing do not keep a page out")
+  @Test("Idle connections do not block a page")
   func connectionsThatSayNothingDoNotKeepAPageOut() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
@@ -143,7 +143,7 @@ import TestSupport
     #expect(page.wait { $0.opcode == 2 } != nil)
   }
 
-  @Test("Of pages that come at the same moment no more get in than of those that come one after the other")
+  @Test("The limit of pages also holds for simultaneous connections")
   func noMorePagesGetInAtOnceThanOneByOne() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
@@ -157,7 +157,7 @@ import TestSupport
       let answers = try clients.map { try $0.request("").status }
       #expect(answers.count { $0 == 101 } == WebServer.maxClients, "\(answers)")
       #expect(answers.count { $0 == 503 } == clients.count - WebServer.maxClients, "\(answers)")
-      // A place that becomes free is given away again.
+      // A slot that becomes free can be used again.
       clients.forEach { $0.end() }
       #expect(blockUntil { server.pageCount == 0 })
     }
@@ -189,7 +189,7 @@ import TestSupport
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))
-    // Who says nothing would have his connection for an hour.
+    // An idle client would keep its connection for an hour.
     let server = try WebServer(endpoint, at: endpoint.resolve(), token: token, timeout: 3600) {}
     defer { server.close() }
     let long = "GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 200_000))\r\n\r\n"
@@ -219,7 +219,8 @@ import TestSupport
   }
 
   @Test(
-    "A page that reads nothing is left out, holds no memory, and continues with a key frame when it reads")
+    "A page that does not read receives no frames, takes no memory, and continues with a key frame when it reads"
+  )
   func aPageThatReadsNothingIsLeftOut() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
@@ -239,7 +240,7 @@ import TestSupport
       try #require(quick.wait(for: { $0.opcode == 2 }) != nil, "frame \(number)")
       got += 1
     }
-    // Other suites are of this process too.
+    // Other suites run in this process too.
     #expect(residentBytes - before < 300 << 20)
     #expect(got == 2000)
     var (last, count) = (-1, 0)

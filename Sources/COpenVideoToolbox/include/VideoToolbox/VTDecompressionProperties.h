@@ -14,7 +14,7 @@ OVT_EXPORT const CFStringRef kVTDecompressionPropertyKey_PixelBufferPool;
 /// Whether the decoder decodes straight into the pool's buffers, without a conversion. Boolean,
 /// read-only.
 OVT_EXPORT const CFStringRef kVTDecompressionPropertyKey_PixelBufferPoolIsShared;
-/// The least number of buffers that the pool keeps. Number.
+/// The minimum number of buffers that the pool keeps. Number.
 OVT_EXPORT const CFStringRef kVTDecompressionPropertyKey_OutputPoolRequestedMinimumBufferCount;
 /// The number of frames that were submitted and whose callback was not called yet. Number,
 /// read-only.
