@@ -21,7 +21,7 @@ import Testing
       rate: rate)
   }
 
-  /// Packets of AAC with headers that say how long each is (ISO/IEC 14496-3, 1.A.2.2), for ffmpeg.
+  /// Packets of AAC with ADTS headers (ISO/IEC 14496-3, 1.A.2.2), for ffmpeg.
   private func adts(_ buffers: [AVAudioCompressedBuffer], index: Int, channels: Int) throws -> Data {
     var file = Data()
     for buffer in buffers {
@@ -60,7 +60,7 @@ import Testing
     let decoded = try TestAudio.decoded(file)
     #expect(decoded.count == 2 * count * 1024)
     for (channel, frequency) in [(0, 440.0), (1, 1000.0)] {
-      // The shift at which output and input are most alike is none.
+      // The correlation is highest without a shift.
       let original = try TestAudio.samples(input, channel: channel)
       func likeness(_ shift: Int) -> Float {
         (10_000..<40_000).reduce(0) { $0 + decoded[2 * ($1 + priming + shift) + channel] * original[$1] }
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("What a converter has encoded, another decodes", arguments: [true, false])
+  @Test("One converter decodes the output of another", arguments: [true, false])
   func aacBothWays(_ hasCookie: Bool) throws {
     let input = try wave(44_100, 44_100)
     let aac = try compressed(kAudioFormatMPEG4AAC, 44_100, 2, framesPerPacket: 1024)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "Apple Lossless and FLAC give back every sample",
+    "Apple Lossless and FLAC preserve every sample",
     arguments: [kAudioFormatAppleLossless, kAudioFormatFLAC],
     [AVAudioCommonFormat.pcmFormatInt16, .pcmFormatInt32])
   func lossless(_ id: AudioFormatID, _ kind: AVAudioCommonFormat) throws {
@@ -136,7 +136,7 @@ import Testing
     #expect(same)
   }
 
-  @Test("Opus has packets of as many frames as the format says, and sounds like what went in")
+  @Test("Opus packets have the number of frames of the format, and the decoded audio resembles the input")
   func opus() throws {
     let input = try wave(48_000, 48_000)
     for frames in [960, 480] {
@@ -189,7 +189,7 @@ import Testing
     #expect(quiet < loud / 2, "\(loud) \(quiet)")
   }
 
-  @Test("Channels of surround audio keep their purpose through AAC, in whichever order they come and go")
+  @Test("Channels of surround audio keep their labels through AAC, in any order")
   func surround() throws {
     // C L R Ls Rs LFE to L R C LFE Ls Rs.
     let from = try #require(AVAudioChannelLayout(layoutTag: kAudioChannelLayoutTag_MPEG_5_1_D))
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("An encoder tells what it takes")
+  @Test("An encoder reports the formats that it accepts")
   func properties() throws {
     let pcm = try #require(AVAudioFormat(standardFormatWithSampleRate: 8000, channels: 1))
     let converter = try #require(
@@ -242,7 +242,7 @@ import Testing
     #expect(converter.bitRateStrategy == AVAudioBitRateStrategy_Variable)
   }
 
-  @Test("Packets of rubbish, descriptions beyond the bytes, and too little room are errors")
+  @Test("Invalid packets, descriptions beyond the data, and small buffers are errors")
   func rubbish() throws {
     let pcm = try #require(AVAudioFormat(standardFormatWithSampleRate: 44_100, channels: 2))
     let aac = try compressed(kAudioFormatMPEG4AAC, 44_100, 2, framesPerPacket: 1024)

@@ -66,7 +66,7 @@ enum TestAudio {
     return (0..<Int(buffer.frameLength)).map { data[channel][$0 * buffer.stride] }
   }
 
-  /// Gives buffers one after the other, and then says that there are no more.
+  /// Provides buffers one after the other, and then reports the end.
   static func input(_ buffers: [AVAudioBuffer]) -> AVAudioConverterInputBlock {
     var rest = buffers[...]
     return { _, status in
@@ -79,7 +79,7 @@ enum TestAudio {
     }
   }
 
-  /// All that a converter makes of some buffers, in pieces of so many frames.
+  /// The output of a converter for buffers, in buffers of a number of frames.
   static func convert(
     _ converter: AVAudioConverter, _ buffers: [AVAudioBuffer], piece: AVAudioFrameCount = 1000
   ) throws -> [AVAudioPCMBuffer] {
@@ -95,7 +95,7 @@ enum TestAudio {
     }
   }
 
-  /// All packets that a converter makes of some buffers.
+  /// All packets of a converter for buffers.
   static func encode(
     _ converter: AVAudioConverter, _ buffers: [AVAudioBuffer]
   ) throws -> [AVAudioCompressedBuffer] {

@@ -9,7 +9,7 @@ import MobileCoreServices
 import Testing
 
 @Suite struct ThinModuleTests {
-  @Test("The names of uniform types from before UniformTypeIdentifiers conform as those do")
+  @Test("The older names of uniform types conform as those of UniformTypeIdentifiers do")
   func uniformTypes() {
     #expect(UTTypeConformsTo(kUTTypeQuickTimeMovie, kUTTypeMovie))
     #expect(UTTypeConformsTo(kUTTypeMPEG4, kUTTypeAudiovisualContent))

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite struct TimeTests {
-  @Test("A host time and a sample time are valid where they were given")
+  @Test("A host time and a sample time are valid where they were set")
   func validity() {
     let host = AVAudioTime(hostTime: 5)
     #expect(host.isHostTimeValid && !host.isSampleTimeValid && host.hostTime == 5 && host.sampleRate == 0)
@@ -20,7 +20,7 @@ import Testing
     #expect(AVAudioTime(hostTime: 1, sampleTime: 2, atRate: 3).isSampleTimeValid)
   }
 
-  @Test("Seconds of host time are those of the clock that mach_absolute_time reads")
+  @Test("Host time in seconds matches mach_absolute_time")
   func hostTimes() {
     #expect(AVAudioTime.hostTime(forSeconds: 1.5) == 1_500_000_000)
     #expect(AVAudioTime.seconds(forHostTime: 250_000_000) == 0.25)
@@ -31,7 +31,7 @@ import Testing
     #expect(now >= before && AudioConvertHostTimeToNanos(now) == now)
   }
 
-  @Test("The other time is reckoned from a moment that has both")
+  @Test("The other time is computed from an anchor with both times")
   func extrapolation() throws {
     let anchor = AVAudioTime(hostTime: 10_000_000_000, sampleTime: 1000, atRate: 48_000)
     let later = try #require(
@@ -39,7 +39,7 @@ import Testing
     #expect(later.hostTime == 11_000_000_000 && later.sampleTime == 49_000)
     let earlier = try #require(AVAudioTime(hostTime: 9_500_000_000).extrapolateTime(fromAnchor: anchor))
     #expect(earlier.sampleTime == 1000 - 24_000 && earlier.sampleRate == 48_000)
-    // Before the clock began, at another rate, from half an anchor, beyond all numbers.
+    // Before the anchor, at another rate, from an anchor with one time, and out of range.
     #expect(AVAudioTime(sampleTime: -600_000, atRate: 48_000).extrapolateTime(fromAnchor: anchor) == nil)
     #expect(AVAudioTime(sampleTime: 1, atRate: 44_100).extrapolateTime(fromAnchor: anchor) == nil)
     #expect(

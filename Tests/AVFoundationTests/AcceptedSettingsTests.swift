@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Settings and calls that have their effect together with others, or are refused: never taken and
-/// forgotten.
+/// Settings and calls that have their effect together with others, or are rejected, but never
+/// ignored.
 @Suite(.serialized) struct AcceptedSettingsTests {
   private let scratch = Scratch()
 
@@ -74,7 +74,7 @@ import TestSupport
     #expect(!reader.canAdd(AVAssetReaderTrackOutput(track: track, outputSettings: refused)))
   }
 
-  /// Passes on what it gets.
+  /// Passes pictures on.
   private final class Passer: NSObject, AVVideoCompositing, @unchecked Sendable {
     // Sendable: it has no state.
     override init() { super.init() }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Names and shapes that programs of Apple's systems use as a matter of course.
+/// Declarations that typical programs for Apple's systems use.
 @Suite struct ClientShapeTests {
   /// Neither final nor with a required `init()`, and with something that `init()` has to set.
   class Marker: NSObject, AVVideoCompositing, @unchecked Sendable {

@@ -4,8 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Entries of AVFoundation that take numbers, called with those at the ends of their types and with
-/// such as are none: they answer, and the process continues.
+/// Functions of AVFoundation with numeric arguments, called with extreme values and with NaN: they
+/// return, and the process continues.
 @Suite(.serialized) struct ExtremeArgumentTests {
   private static let times: [CMTime] =
     [
@@ -314,10 +314,10 @@ import TestSupport
       for observer in observers { player.removeTimeObserver(observer) }
       for observer in others { synchronizer.removeTimeObserver(observer) }
     }
-    // And the player still plays.
+    // The player still plays.
     item.forwardPlaybackEndTime = .invalid
     player.defaultRate = 1
-    // Steps that have not come to their end overtake a seek; there are many, and machines are busy.
+    // Pending steps overtake a seek; there are many, and the machine may be busy.
     #expect(
       await waitUntil { await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero) })
     let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)

@@ -4,9 +4,9 @@
 
   @testable import OpenVideoToolboxDisplay
 
-  /// When a device will be heard, by requests that come late now and then.
+  /// The output time of a device, from requests that are late now and then.
   struct DeviceClockTests {
-    /// Numbers from 0 to 1 that are the same each time.
+    /// Pseudo-random numbers from 0 to 1 with a fixed seed.
     private struct Chance {
       var state: UInt64 = 1
       mutating func next() -> Double {
@@ -15,7 +15,8 @@
       }
     }
 
-    /// A device of `pace` seconds in a second, whose requests come up to `jitter` seconds late.
+    /// A device whose clock runs at a rate of `pace`, and whose requests are up to `jitter` seconds
+    /// late.
     @Test(arguments: [(1.0, 0.0), (1.00005, 0.004), (0.95, 0.001), (1.06, 0.002)])
     func aDevicesPaceIsFoundOut(pace: Double, jitter: Double) {
       var clock = DeviceClock(sampleRate: 48000)
@@ -24,14 +25,14 @@
       for request in 0..<2000 {
         let due = 100 + Double(request * 512) / 48000 / pace
         let reported = clock.request(at: due + chance.next() * jitter, frames: 512)
-        // Late by half of it in the mean.
+        // The mean delay is half of the jitter.
         if request > 500 { worst = max(worst, abs(reported - due - jitter / 2)) }
       }
       #expect(worst < 0.0005 + jitter / 8, "\(worst)")
     }
 
-    /// A device that has run dry continues later by that much, which a request that is only late
-    /// does not.
+    /// After an underrun a device continues later by its duration; a late request alone changes
+    /// nothing.
     @Test func whatRanDryGoesOnLater() {
       var clock = DeviceClock(sampleRate: 48000)
       var late = 0.0

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 import VideoToolbox
 
-/// Numbers that no sensible program passes, and that no session may fall over.
+/// Numbers that no sensible program passes, and that must not end the process.
 @Suite struct ForeignNumberTests {
   nonisolated(unsafe) private static let encoders:
     [(name: String, codec: CMVideoCodecType, specification: [CFString: Any]?)] = [
@@ -33,7 +33,7 @@ import VideoToolbox
     func time(_ value: Int64, _ scale: Int32) -> CMTime {
       CMTime(value: value, timescale: scale, flags: .valid, epoch: 0)
     }
-    // Not a time at all, or so far away that reckoning with it is hopeless.
+    // Invalid times, and times so far away that they overflow.
     for bad in [
       time(0, 0), time(1, 0), time(5, -30), time(.max, 1), time(.min, 1), time(.max, .max) + time(.max, 1),
       .invalid,
@@ -45,7 +45,7 @@ import VideoToolbox
     for bad in [time(1, 0), time(.max, 1), time(.min, 1), time(3, -1)] {
       #expect(encode(session, clip, 0, at: .zero, duration: bad) == kVTParameterErr, "\(encoder.name) \(bad)")
     }
-    // Odd, and possible.
+    // Unusual, but possible.
     for (index, pair) in [
       (time(-1 << 40, 1000), CMTime.invalid), (time(0, 1), time(-5, 30)), (time(1, .max), .positiveInfinity),
       (time(1, 30), time(1 << 30, 1)), (time(1 << 30, 1), time(0, 600)), (time(1 << 34, 1), .indefinite),
@@ -56,8 +56,8 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  /// Every number property of every encoder with every strange number: taken or refused, and frames
-  /// come out after.
+  /// Every numeric property of every encoder with unusual numbers: accepted or rejected, and frames
+  /// are encoded afterwards.
   @Test(arguments: encoders.indices) func strangePropertiesAreTakenOrRefused(encoder: Int) throws {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
@@ -161,8 +161,7 @@ import VideoToolbox
 
   // MARK: - Data without memory
 
-  /// Pieces that say how long they are, and have no memory yet: such data is none, however much it
-  /// would be.
+  /// Blocks with a length and no memory yet count as no data, whatever their length.
   @Test(arguments: [16, 1 << 24, 1 << 30, 1 << 61]) func dataWithoutMemoryAreNoData(piece: Int) throws {
     let encoder = try makeSession(width: 64, height: 48)
     let sample = try #require(

@@ -48,7 +48,7 @@ import Testing
     #expect(basic.mSampleRate == 44100)
     #expect(basic.mChannelsPerFrame == 1)
     #expect(basic.mFramesPerPacket == 1024)
-    // The synchronous properties say the same.
+    // The synchronous properties are equal.
     #expect(asset.tracks(withMediaType: .video).first === video)
     #expect(video.nominalFrameRate == rate)
     #expect(asset.track(withTrackID: audio.trackID) === audio)

@@ -6,7 +6,7 @@ import TestSupport
 
 /// Assets whose file is written while they are open.
 @Suite(.serialized) struct FragmentedAssetTests {
-  /// Waits for notifications until something is so.
+  /// Waits for notifications until a condition holds.
   private final class Waiter: @unchecked Sendable {
     // Sendable: `lock` guards what changes.
     private let lock = NSLock()
@@ -42,7 +42,7 @@ import TestSupport
   }
 
   @Test(
-    "A minder finds the fragments that are written meanwhile, and tells of longer durations",
+    "A minder finds fragments that are written meanwhile, and reports longer durations",
     .timeLimit(.minutes(HangLimit.minutes)))
   func aMinderFindsTheFragmentsThatAreWrittenMeanwhile() async throws {
     let scratch = Scratch()
@@ -75,7 +75,7 @@ import TestSupport
     while let sample = output.copyNextSampleBuffer() { #expect(input.append(sample)) }
     input.markAsFinished()
     await writer.finishWriting()
-    // An asset is what its file was, until somebody looks again.
+    // An asset keeps the state of its file until it is examined again.
     #expect(asset.duration == before.asset)
 
     let last = CMTime(value: 19, timescale: 10)

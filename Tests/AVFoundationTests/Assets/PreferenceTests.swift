@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// How a movie likes to be played, languages and channel layouts.
+/// Playback preferences, languages and channel layouts of movies.
 @Suite(.serialized) struct PreferenceTests {
   private func layout(_ words: [UInt32]) -> Data {
     words.reduce(into: Data()) { data, word in withUnsafeBytes(of: word) { data.append(contentsOf: $0) } }
@@ -26,7 +26,7 @@ import Testing
     let picture = try #require(asset.tracks(withMediaType: .video).first)
     #expect(picture.extendedLanguageTag == nil && picture.preferredVolume == 1)
     #expect(asset.preferredRate == 1 && asset.preferredVolume == 1 && asset.preferredTransform == .identity)
-    // Others see the code, and all samples.
+    // ffprobe reads the language code, and all samples.
     #expect(
       try Probe.properties(scratch.file("a.mov"), stream: "a:0", "stream_tags=language")["TAG:language"]
         .map { ["deu", "ger"].contains($0) } ?? false)
@@ -50,7 +50,7 @@ import Testing
     let asset = AVURLAsset(url: scratch.url("a.mp4"))
     #expect(asset.preferredRate == 1.5 && asset.preferredVolume == 0.25)
     #expect(asset.preferredTransform == CGAffineTransform(a: 0, b: 1, c: -1, d: 0, tx: 0, ty: 0))
-    // Cut anywhere, it is not a movie, and nothing breaks.
+    // A file cut anywhere is not a movie, and fails without a crash.
     for length in [0, 7, 40, at - 4, at + 10, at + 60] {
       try bytes.prefix(length).write(to: scratch.url("b.mp4"))
       #expect(AVURLAsset(url: scratch.url("b.mp4")).preferredVolume == 1)

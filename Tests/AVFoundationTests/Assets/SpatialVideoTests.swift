@@ -75,7 +75,7 @@ import Testing
     try await expectViews(movie(Self.all, scratch))
   }
 
-  /// A movie that is written from the samples as they are stored says the same, byte for byte.
+  /// A movie written from the stored samples has the same boxes, byte for byte.
   @Test(arguments: [AVFileType.mov, .mp4]) func viewsAreWrittenAgain(_ type: AVFileType) async throws {
     let scratch = Scratch()
     // With a clean aperture, which goes into the description as well.
@@ -103,7 +103,7 @@ import Testing
     #expect(try Tool.decodingErrors(scratch.file("b.mov")) == "")
   }
 
-  /// One eye, and nothing else; kinds that nobody knows.
+  /// One eye without other properties, and unknown kinds.
   @Test func whatIsNotDeclaredIsNotReported() async throws {
     let scratch = Scratch()
     let boxes = Self.box(
@@ -127,7 +127,7 @@ import Testing
     withExtendedLifetime((asset, plain)) {}
   }
 
-  /// Boxes that are cut off, or say an impossible length, leave the movie readable.
+  /// Truncated boxes, and boxes with an impossible length, leave the movie readable.
   @Test func damagedBoxesArePassedOver() async throws {
     let scratch = Scratch()
     let whole = Self.box("vexu", Self.eyes)

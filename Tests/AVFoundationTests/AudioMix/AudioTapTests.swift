@@ -16,7 +16,7 @@ import TestSupport
     var flags: [MTAudioProcessingTapFlags] = []
     var first: [Float] = []
     var gain: Float = 1
-    /// The tap takes nothing, and gives a constant.
+    /// The tap reads no source audio, and outputs a constant.
     var constant: Float?
     var hasOwnMemory = false
   }
@@ -57,7 +57,7 @@ import TestSupport
           return
         }
         if record.hasOwnMemory {
-          // The system lends its memory.
+          // The source audio is returned in memory of the system.
           for index in buffers.indices { buffers[index].mData = nil }
         }
         var range = CMTimeRange()
@@ -114,7 +114,7 @@ import TestSupport
   }
 
   @Test(
-    "A tap sees every frame with its time, what it changes is heard, and it is notified when audio begins and ends"
+    "A tap receives every frame with its time, its changes are output, and it is notified when audio begins and ends"
   )
   func aTapSeesAndChangesEveryFrame() throws {
     let (path, samples) = try Self.audio()
@@ -145,7 +145,7 @@ import TestSupport
   }
 
   @Test(
-    "A tap before the effects hears the track as it is, one after them at its volume",
+    "A tap before the effects receives the track unchanged, one after them at its volume",
     arguments: [kMTAudioProcessingTapCreationFlag_PreEffects, kMTAudioProcessingTapCreationFlag_PostEffects])
   func aTapBeforeTheEffectsHearsTheTrackAsItIs(_ flags: MTAudioProcessingTapCreationFlags) throws {
     let (path, samples) = try Self.audio()
@@ -160,7 +160,7 @@ import TestSupport
     #expect(record.first.enumerated().allSatisfy { abs($0.element - samples[2 * $0.offset] * factor) < 1e-6 })
   }
 
-  @Test("A range of the asset begins at its time, also a second time, and memory may be the system's")
+  @Test("A range begins at its time, also when read twice, and the buffers may belong to the system")
   func aRangeOfTheAssetBeginsAtItsTime() throws {
     let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
@@ -182,7 +182,7 @@ import TestSupport
     }
   }
 
-  @Test("A tap that asks for nothing is heard as long as its track is")
+  @Test("A tap that reads no source audio outputs as long as its track")
   func aTapThatAsksForNothingIsHeardAsLongAsItsTrackIs() throws {
     let (path, samples) = try Self.audio()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
@@ -222,7 +222,7 @@ import TestSupport
     #expect(abs(ratio - 0.5) < 0.01)
   }
 
-  @Test("A player is heard as the tap of its mix makes it")
+  @Test("A player outputs the audio of the tap of its mix")
   func aPlayerIsHeardAsTheTapOfItsMixMakesIt() async throws {
     let player = PlayerTests.player(try Fixture.movie())
     let item = try #require(player.currentItem)
@@ -250,7 +250,7 @@ import TestSupport
     #expect(try await abs(loudest(0.25) / plain - 0.25) < 0.05)
   }
 
-  @Test("A tap lives as long as somebody has it, and tells of its end")
+  @Test("A tap lives as long as it is retained, and its finalize callback is called")
   func aTapLivesAsLongAsSomebodyHasIt() throws {
     let record = Record()
     var tap: MTAudioProcessingTap? = try Self.makeTap(record)
@@ -266,7 +266,7 @@ import TestSupport
     withExtendedLifetime(copy) {}
   }
 
-  @Test("A tap that nobody has is finalized")
+  @Test("An unreferenced tap is finalized")
   func aTapThatNobodyHasIsFinalized() throws {
     let record = Record()
     var tap: MTAudioProcessingTap? = try Self.makeTap(record)
@@ -275,7 +275,7 @@ import TestSupport
     #expect(record.calls == ["init", "finalize"])
   }
 
-  @Test("Impossible arguments, and asking outside of the callback, are errors")
+  @Test("Impossible arguments, and reading source audio outside of the callback, are errors")
   func impossibleArgumentsAreErrors() throws {
     let record = Record()
     let tap = try Self.makeTap(record)

@@ -72,7 +72,7 @@ import Testing
     #expect(worst < 1e-5, "\(worst)")
   }
 
-  /// Two pictures that are a millionth of a second apart do not make a million of a second.
+  /// Two pictures a microsecond apart do not give a million pictures a second.
   @Test func aCompositionHasItsTracksRate() throws {
     func distance(_ name: String, _ arguments: [String]) throws -> CMTime {
       let path = try Fixture.make(
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  /// Swaps blue and red, answers later and from another thread.
+  /// Swaps blue and red, and finishes later on another thread.
   private final class Swapper: NSObject, AVVideoCompositing, @unchecked Sendable {
     private let queue = DispatchQueue(label: "swapper")
     override init() { super.init() }

@@ -5,8 +5,8 @@ import Testing
 @testable import AVFoundation
 @testable import FFmpegMedia
 
-/// Movies of two seconds that claim to last for ages: what is in them is read, and what is not is
-/// not made up for ever.
+/// Movies of two seconds with a huge declared duration: their samples are read, and the rest is not
+/// filled without end.
 @Suite struct ClaimedDurationTests {
   private static let rate: Int64 = 8000
   private static var settings: [String: Any] {

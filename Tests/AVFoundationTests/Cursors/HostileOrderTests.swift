@@ -4,14 +4,14 @@ import Testing
 
 @testable import AVFoundation
 
-/// Movies whose pictures are shown long after they are decoded, or in no order: what a cursor asks
-/// of them is right, and costs a few hundred samples' work, not that of the whole movie.
+/// Movies whose pictures are shown long after they are decoded, or in no order: queries of a cursor
+/// are correct, and cost a few hundred samples' work, not that of the whole movie.
 @Suite struct HostileOrderTests {
   private static let count = 6000
 
   struct Case: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// When the picture N is shown, as an expression of ffmpeg's.
+    /// The presentation time of the picture N, as an expression of ffmpeg.
     let presentationTime: String
   }
 
@@ -59,7 +59,7 @@ import Testing
     let sorted = listed.indices.sorted { (listed[$0].pts, $0) < (listed[$1].pts, $1) }
     #expect(index.firstPresented == sorted.first)
     #expect(index.lastPresented == sorted.last)
-    // The first question may read the file; nothing later looks at more than some blocks.
+    // The first query may read the file; later ones examine only a few blocks.
     let maximum = 128 * 40
     var costliest = 0
     func cost<T>(_ work: () -> T) -> T {
@@ -100,7 +100,7 @@ import Testing
       if index.isAnyPresented(before: sample.pts, following: number) != (earliest[number + 1] < sample.pts) {
         wrong += 1
       }
-      // Each of these pictures stands for itself.
+      // Each of these pictures is a group of its own.
       if index.sync(before: number) != number { wrong += 1 }
       costliest = max(costliest, index.lookups - before)
     }
@@ -132,7 +132,7 @@ import Testing
     withExtendedLifetime(asset) {}
   }
 
-  /// The order against a sorted list, with keys that come in any order and are often equal.
+  /// The order compared with a sorted list, with keys in any order that are often equal.
   @Test(arguments: [1, 40, 1_000_000]) func theOrderIsThatOfASortedList(range: Int64) {
     var state: UInt64 = 88_172_645_463_325_252
     func random() -> UInt64 {

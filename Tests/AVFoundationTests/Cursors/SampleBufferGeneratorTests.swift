@@ -38,7 +38,7 @@ import Testing
     try #require(CMSampleBufferGetDataBuffer(buffer)).dataBytes()
   }
 
-  @Test("Each sample, asked for in any order, has the bytes and times that ffprobe finds")
+  @Test("Each sample, requested in any order, has the bytes and times of ffprobe")
   func eachSampleHasTheBytesAndTimesOfFFprobe() async throws {
     let path = try movie()
     let source = try await Source(path)
@@ -60,7 +60,7 @@ import Testing
       source.generator.createSampleBuffer(for: AVSampleBufferRequest(start: try source.cursor())) != nil)
   }
 
-  @Test("Several samples lie one after the other, with their own times and sizes, up to counts and limits")
+  @Test("Several samples are contiguous, with their own times and sizes, up to counts and limits")
   func severalSamplesLieOneAfterTheOther() async throws {
     let path = try movie()
     let source = try await Source(path)
@@ -101,7 +101,7 @@ import Testing
     #expect(try numbers(.reverse, preferred: 1000) == Array(0...50))
   }
 
-  @Test("Samples are decoded from a sync sample on, as a thumbnail's maker does")
+  @Test("Samples are decoded from a sync sample on, as for a thumbnail")
   func samplesAreDecodedFromASyncSampleOn() async throws {
     let source = try await Source(try movie())
     let cursor = try source.cursor(130)
@@ -144,7 +144,7 @@ import Testing
       #expect(hash(try bytes(buffer)) == listed[20].hash)
       #expect(CMSampleBufferMakeDataReady(buffer) == noErr)
     }
-    // Who cannot wait has it at once.
+    // A synchronous request is served at once.
     let request = AVSampleBufferRequest(start: try source.cursor(21))
     request.mode = .opportunistic
     let buffer = try source.generator.makeSampleBuffer(for: request)
@@ -152,7 +152,7 @@ import Testing
     #expect(hash(try bytes(buffer)) == listed[21].hash)
   }
 
-  @Test("A batch reads its sample buffers together, once, and none after it was cancelled")
+  @Test("A batch reads its sample buffers together and once, and none after cancellation")
   func aBatchReadsItsSampleBuffersTogether() async throws {
     let path = try movie()
     let source = try await Source(path)
@@ -196,7 +196,7 @@ import Testing
     try FileManager.default.copyItem(atPath: try movie(), toPath: folder.file("a.mp4"))
     let gone = try await Source(folder.file("a.mp4"))
     let last = try #require(gone.track.makeSampleCursorAtLastSampleInDecodeOrder())
-    // Another movie has taken its place.
+    // Another movie has replaced the file.
     let shorter = try movie("other.mp4", ["-t", "1"])
     try FileManager.default.removeItem(atPath: folder.file("a.mp4"))
     try FileManager.default.copyItem(atPath: shorter, toPath: folder.file("a.mp4"))

@@ -4,9 +4,9 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Audio: which sample is heard when.
+/// The times at which audio samples are output.
 @Suite(.serialized) struct AudioRendererTests {
-  /// Linear PCM whose value tells which frame it is, as `value` says.
+  /// Linear PCM whose values encode the frame number by `value`.
   static func sample(
     _ format: AudioStreamBasicDescription, first: Int, frames: Int, _ bytes: [UInt8]
   ) throws -> CMSampleBuffer {
@@ -78,8 +78,7 @@ import TestSupport
     #expect(renderer.status == .rendering)
     synchronizer.setRate(Float(rate), time: CMTime(value: 1, timescale: 10))
     let line = synchronizer.timebase
-    // Those that are heard from their beginning to their end: a busy machine may feed too late now
-    // and then.
+    // The samples that are output completely: a busy machine may enqueue too late now and then.
     func loud() -> [TestSink.Piece] {
       sink.heard.all.filter { $0.samples[0] > 0 && $0.samples[$0.samples.count - 2] > 0 }
     }
@@ -87,7 +86,7 @@ import TestSupport
     let pieces = loud()
     #expect(pieces.count >= 30)
     for piece in pieces {
-      // Where the time line will be when it is heard, by its own arithmetic.
+      // The time of the timebase at the output, recomputed.
       let due = CMSyncConvertTime(piece.hostTime, from: CMClockGetHostTimeClock(), to: line).seconds
       #expect(abs(Double(piece.samples[0]) * 10 - due) < 0.005)
       #expect(piece.samples[1] == -piece.samples[0])
@@ -101,7 +100,7 @@ import TestSupport
     await waitUntil { sink.heard.count >= last + 3 }
     let silent = sink.heard.all.dropFirst(last)
     #expect(silent.count >= 3 && silent.allSatisfy { $0.samples.allSatisfy { $0 == 0 } })
-    // Not more than was wanted is taken; what is over is not kept.
+    // No more than requested is taken; the rest is not kept.
     await waitUntil { !renderer.isReadyForMoreMediaData }
     #expect(!renderer.isReadyForMoreMediaData)
     renderer.stopRequestingMediaData()
@@ -121,7 +120,7 @@ import TestSupport
     #expect(!renderer.isReadyForMoreMediaData)
     synchronizer.rate = 4
     await waitUntil { renderer.isReadyForMoreMediaData }
-    // There is room when the time line has passed what is more than a second ahead, not earlier.
+    // There is room when less than a second of audio is enqueued ahead, not earlier.
     #expect(renderer.isReadyForMoreMediaData && synchronizer.currentTime().seconds > 0.8)
   }
 
@@ -154,7 +153,7 @@ import TestSupport
     }
   }
 
-  /// Every kind of linear PCM, compared with its arithmetic.
+  /// Every kind of linear PCM, compared with a recomputation.
   @Test func everyKindOfPCMIsHeard() async throws {
     let signed = kAudioFormatFlagIsSignedInteger
     let cases: [(Int, AudioFormatFlags, [UInt8], [Float])] = [
@@ -184,7 +183,7 @@ import TestSupport
         let basic = Self.format(bits: bits, flags: flags | planar, channels: 2)
         renderer.enqueue(try Self.sample(basic, first: 0, frames: frames, all))
         #expect(renderer.error == nil)
-        // Time begins when somebody listens.
+        // Time starts with the first listener.
         await waitUntil { sink.heard.count > 0 }
         synchronizer.rate = 1
         await waitUntil { sink.heard.all.contains { $0.samples.last == expected[1] } }
@@ -209,7 +208,7 @@ import TestSupport
     #expect(renderer.status == .unknown && renderer.error == nil)
   }
 
-  /// Audio that is to be heard later is exchanged.
+  /// Audio that is enqueued for later is replaced.
   @Test func audioBehindATimeIsForgotten() throws {
     let renderer = AVSampleBufferAudioRenderer()
     for second in 0..<4 {
@@ -227,7 +226,7 @@ import TestSupport
     #expect(answers.all == [true, true, false])
   }
 
-  /// A time line at the end of what a number counts, and audio from before its beginning.
+  /// A timebase at the maximum time, and audio from before its start.
   @Test func thereIsRoomAfterASeekToTheEndOfTime() throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let renderer = AVSampleBufferAudioRenderer()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Samples that come late or just in time, time lines that stand and jump, and clients that stop.
+/// Samples that are late or just in time, stopped and jumping timebases, and clients that stop.
 @Suite(.serialized) struct DisplayOrderTests {
   private static func movie() throws -> String {
     try Fixture.make(
@@ -32,7 +32,7 @@ import TestSupport
     return layer
   }
 
-  /// Without a time line all are late; with one each comes when it is to be decoded.
+  /// Without a timebase all are late; with one each is enqueued at its decode time.
   @Test(arguments: [nil, 1.0]) func picturesNeverGoBack(rate: Double?) async throws {
     let samples = try Self.samples()
     try #require(samples.contains { $0.decodeTimeStamp < $0.presentationTimeStamp })
@@ -45,7 +45,7 @@ import TestSupport
     let shown = DisplayTests.Shown()
     let hand = HandClock()
     let layer = try Self.layer(shown, at: rate, of: hand.clock)
-    // A picture waits for the next sample, which may be of an earlier one, not for a time.
+    // A picture waits for the next sample, which may be presented earlier, not for a time.
     layer.longestGap = .seconds(3600)
     let consumed = Heard(
       NSNotification.Name(kCMSampleBufferConsumerNotification_BufferConsumed as String), layer)
@@ -57,7 +57,7 @@ import TestSupport
       layer.enqueue(sample)
       await waitUntil { consumed.count == index + 1 }
     }
-    // Where time stands nothing is waited for.
+    // While the time is stopped, nothing is waited for.
     hand.time = last
     CMTimebaseSetRate(layer.timebase, rate: 0)
     await waitUntil { shown.all.last?.time == last }
@@ -106,7 +106,7 @@ import TestSupport
     #expect(held.count { $0.sample != nil } == 0)
   }
 
-  /// A client that stops on the queue that it is asked on is not asked again.
+  /// A client that stops on its request queue is not called again.
   @Test func nothingIsAskedAfterStopping() async throws {
     let queue = DispatchQueue(label: "client")
     let late = Gathered<Int>()

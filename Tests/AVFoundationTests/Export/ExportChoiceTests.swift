@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Presets, file types and track groups of an export, and what a composition has read otherwise.
+/// Presets, file types and track groups of an export, and reading options of compositions.
 @Suite(.serialized) struct ExportChoiceTests {
   private func asset(_ path: String) -> AVURLAsset { AVURLAsset(url: URL(fileURLWithPath: path)) }
 
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "Tracks that stand in for each other are all written, or the one that is enabled, as the session is configured"
+    "All tracks of an alternate group are written, or only the enabled one, as the session is configured"
   )
   func tracksThatStandInForEachOtherAreAllWritten() async throws {
     let scratch = Scratch()
@@ -81,7 +81,7 @@ import Testing
     #expect(!packets.contains { $0[1].contains("D") }, "\(packets)")
   }
 
-  @Test("A first picture that is cut says nothing of the frame rate")
+  @Test("A first picture that is shortened does not decide the frame rate")
   func cutPicturesChangeNoLevel() async throws {
     let movie = try Fixture.make(
       "thirty.mp4",
@@ -107,7 +107,7 @@ import Testing
     #expect(whole == cut && !whole.isEmpty, "\(whole), \(cut)")
   }
 
-  @Test("Apple's presets for .m4v files make such files alone, of H.264 within their sizes")
+  @Test("Apple's presets for .m4v files make only such files, of H.264 within their sizes")
   func applesPresetsFor() async throws {
     let scratch = Scratch()
     let source = try Fixture.make(
@@ -145,7 +145,7 @@ import Testing
     } throws: { ($0 as? AVError)?.code == .operationNotSupportedForPreset }
   }
 
-  @Test("Presets without an encoder are known by name, and make no session")
+  @Test("Presets without an encoder are listed by name, but create no session")
   func presetsWithoutAnEncoderAreKnownByName() throws {
     let source = asset(try Fixture.movie())
     for preset in [
@@ -173,7 +173,7 @@ import Testing
 
   // MARK: - Compositions
 
-  @Test("Segments that name a file are opened with the composition's options, in copies too")
+  @Test("Segments with a URL are opened with the composition's options, also in copies")
   func segmentsThatNameAFileAreOpenedWithTheCompositionsOptions() async throws {
     let path = try Fixture.elementary()
     let options: [String: Any] = [OVTURLAssetElementaryStreamFrameRateKey: NSNumber(value: 10)]
@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test(
-    "A format that another takes the place of is reported, and carried by the samples; decoded pictures have its colours"
+    "A replaced format description is reported and attached to the samples; decoded pictures have its colours"
   )
   func aFormatThatAnotherTakesThePlaceOfIsReported() async throws {
     let source = asset(try Fixture.movie())
@@ -289,7 +289,7 @@ import Testing
 
   // MARK: - Choices
 
-  @Test("Media selections hold what is chosen in each group, and all that can be")
+  @Test("Media selections contain the choice in each group, and all possible choices")
   func mediaSelectionsHoldWhatIsChosenInEachGroup() async throws {
     let movie = asset(try languages())
     let group = try #require(try await movie.loadMediaSelectionGroup(for: .audible))

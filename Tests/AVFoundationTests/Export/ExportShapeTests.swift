@@ -23,7 +23,7 @@ import Testing
     let properties = try Probe.properties(path, "stream=width,height,sample_aspect_ratio")
     #expect(properties["width"] == "426" && properties["height"] == "240", "\(properties)")
     #expect(["1:1", "N/A", nil].contains(properties["sample_aspect_ratio"]), "\(properties)")
-    // The longer side of the box lies along the longer side of what is shown.
+    // The longer side of the box is along the longer side of the displayed picture.
     let tall = try Fixture.make(
       "tall.mp4", Fixture.picture + ["-vf", "setsar=1/2", "-c:v", "libx264", "-preset", "veryfast"])
     let small = try Probe.properties(

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// The keys of audio settings other than the bit rate, by what they do to the file.
+/// The keys of audio settings other than the bit rate, by their effect on the file.
 @Suite struct AudioSettingsTests {
   private static var base: [String: Any] { [AVFormatIDKey: kAudioFormatMPEG4AAC] }
 
@@ -13,7 +13,7 @@ import Testing
     return writer.canApply(outputSettings: settings, forMediaType: .audio)
   }
 
-  /// Noise and tones, in which a fixed rate costs quality.
+  /// Noise and tones, for which a constant bit rate lowers the quality.
   private static func source() throws -> String {
     try Fixture.make(
       "noise.mov",
@@ -118,7 +118,8 @@ import Testing
     #expect(try await hashes(.min) != baseline)
   }
 
-  /// A tone above what the lower rate holds has to vanish: the more, the longer the filter.
+  /// A tone above the Nyquist frequency of the lower rate has to be removed, the better the longer
+  /// the filter is.
   @Test func conversionOfTheRateHasItsQuality() async throws {
     let path = try Fixture.make(
       "high.mov",

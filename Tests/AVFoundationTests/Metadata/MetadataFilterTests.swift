@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Filters of metadata, and values that a program gives when it is asked.
+/// Filters of metadata, and values that a program provides on request.
 @Suite(.serialized) struct MetadataFilterTests {
   private func tagged() throws -> String {
     try Fixture.make(
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("A value is asked for once, when it is wanted, and may be given later")
+  @Test("A value is requested once, when it is needed, and may be provided later")
   func aValueIsAskedForOnce() async throws {
     let like = AVMutableMetadataItem()
     like.identifier = .commonIdentifierTitle

@@ -2,7 +2,7 @@
 @testable import H264Encoder
 
 extension DigestedStream {
-  /// Streams of the low-latency mode: each effort, profile, way to spend bits and option.
+  /// Streams of the low-latency mode: each effort, profile, rate mode and option.
   @DigestedStreams static var lowLatency: [DigestedStream] {
     lowLatencyEfforts
     lowLatencyThreads

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// A receiver that asks for more than a sender may repair, whether a bad line makes it do so or it
-/// wants a flood.
+/// A receiver that requests more repair than a sender may send, because of a bad link or to cause a
+/// flood.
 @Suite struct GreedyReceiverTests {
   /// The packets sent to the receiver: when, how many bits, and which packet it repeats.
   private struct Sent {
@@ -44,7 +44,7 @@ import Testing
     return sent
   }
 
-  /// Most bits a second in any span of some seconds.
+  /// The maximum bit rate in any span of a duration.
   private func maxRate(_ sent: [Sent], over span: Double) -> Double {
     var (first, bits, maximum) = (0, 0, 0)
     for packet in sent {
@@ -80,7 +80,7 @@ import Testing
     #expect(pair.sender.counts.resentPackets == sent.count { $0.repeated != nil })
   }
 
-  @Test("The same packet is not sent again within a round trip, and copies are no way around it")
+  @Test("The same packet is not sent again within a round trip, and copies do not circumvent that")
   func theSamePacketIsNotSentAgainWithinARoundTrip() throws {
     let pair = SessionPair(delay: 0.05, bandwidth: .init(constant: 100_000_000))
     let sent = try flood(pair, every: 0.002, for: 5)
@@ -88,7 +88,7 @@ import Testing
     for packet in sent { if let number = packet.repeated { times[number, default: []].append(packet.time) } }
     #expect(times.count > 10)
     for (number, all) in times {
-      // One that is asked for and its copy, 12 ms later.
+      // A requested packet and its copy, 12 ms later.
       for (first, third) in zip(all, all.dropFirst(2)) {
         #expect(third - first > 0.085, "\(number): \(all)")
       }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(
-    "Of repair packets that are more than was asked for, since frames are single packets, the encoder's rate is taken off"
+    "Repair packets beyond the requests are deducted from the encoder's rate"
   )
   func repairBeyondWhatWasAskedForIsTakenOffTheRate() {
     var sender = ParitySender(source: 3, media: 1, firstSequence: 1)
@@ -165,12 +165,12 @@ import Testing
         if isForth, time > 3, let greeting = Greeting(bytes) { reported.append(greeting.roundTrip) }
       }
       try pair.run(frames: 150)
-      // The sender tells the receiver what it goes by. There are 40 ms there and back.
+      // The sender reports the round-trip time that it uses. There are 40 ms there and back.
       #expect(reported.count > 1 && reported.allSatisfy { $0 > 0.035 && $0 < 0.2 }, "\(lie): \(reported)")
     }
   }
 
-  @Test("Random losses of a twentieth are repaired as they were without a budget")
+  @Test("Random losses of 5 % are repaired as without a budget")
   func randomLossesAreRepairedAsWithoutABudget() throws {
     for seed in 1...6 as ClosedRange<UInt64> {
       let pair = SessionPair(loss: .random(0.05), bandwidth: .init(constant: 1_500_000), seed: seed) {
@@ -206,7 +206,7 @@ import Testing
       }
       #expect(Double(given.reduce(0) { $0 + $1.bits }) > 0.9 * 20 * rate / 3)
       #expect(budget.refused == asked - given.count && budget.refused > 0)
-      // A clock that goes back gives nothing.
+      // A clock that is set back adds nothing to the budget.
       while budget.spend(bits: 1000, rate: rate, at: time) {}
       let before = budget.spend(bits: 1000, rate: rate, at: time - 10)
       let again = budget.spend(bits: 1000, rate: rate, at: time)

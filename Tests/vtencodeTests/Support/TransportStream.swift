@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A transport stream as ISO/IEC 13818-1 describes it, read by the test's own means.
+/// A parser of transport streams by ISO/IEC 13818-1, independent of the package.
 struct TransportStream {
   /// Places where a packet's continuity counter does not follow the one before (2.4.3.3), or where
   /// there is no sync byte.

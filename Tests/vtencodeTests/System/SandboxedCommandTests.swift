@@ -3,7 +3,7 @@ import Foundation
 import RealTimeTransport
 import Testing
 
-/// Every subcommand that takes what others have made works inside the sandbox, and is inside.
+/// Every subcommand that reads foreign files works inside the sandbox.
 @Suite(.serialized) struct SandboxedCommandTests {
   private static let isAvailable: Bool = {
     let run = try? CommandLine.vtencode("sandbox-check", CommandLine.sample, "--out", "/tmp/none.mov")
@@ -59,7 +59,9 @@ import Testing
     if made.contains("out.mp4") { try expectNoErrors(Probe(folder.path("out.mp4"))) }
   }
 
-  @Test("A plan is made, encoded and joined inside, where links lead nowhere", .enabled(if: isAvailable))
+  @Test(
+    "A plan is made, encoded and joined in the sandbox, where links do not resolve", .enabled(if: isAvailable)
+  )
   func segmentsAreMadeAndJoinedInside() throws {
     let folder = try Folder()
     let place = try Folder()
@@ -119,7 +121,7 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() > 0)
   }
 
-  @Test("Movies from two pipes are joined inside, with a picture over them", .enabled(if: isAvailable))
+  @Test("Movies from two pipes are joined in the sandbox, with an overlay picture", .enabled(if: isAvailable))
   func pipesAreJoinedInside() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
@@ -135,7 +137,7 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() == 75)
   }
 
-  @Test("A folder in place of a movie or a picture does not become readable")
+  @Test("A folder given as a movie or a picture does not become readable")
   func foldersAreRefused() throws {
     let folder = try Folder()
     try FileManager.default.createDirectory(atPath: folder.path("secret"), withIntermediateDirectories: false)

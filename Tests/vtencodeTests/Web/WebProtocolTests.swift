@@ -68,7 +68,7 @@ import Testing
     ]
     for (name, frames, code) in cases {
       let page = try WebSocketClient(socketAt: port)
-      // The server may have gone before all is said.
+      // The server may have closed before all is sent.
       for frame in frames { try? page.send(frame) }
       #expect(page.closeCode() == code, "\(name)")
     }
@@ -85,7 +85,9 @@ import Testing
     }
   }
 
-  @Test("What RFC 6455 allows is taken: empty pieces, pings between pieces, pongs that nobody asked for")
+  @Test(
+    "Everything that RFC 6455 allows is accepted: empty fragments, pings between fragments, unsolicited pongs"
+  )
   func whatRFC6455AllowsIsTaken() throws {
     defer { server.close() }
     let frame = Self.frame
@@ -151,7 +153,7 @@ import Testing
     let page = try WebSocketClient(socketAt: port)
     func said(_ text: String) throws -> WebMessage.Figures {
       try page.send(text)
-      // Answered when what was before it has been taken.
+      // It is answered when the data before it has been processed.
       try page.send(#"{"type":"clock","time":1}"#)
       _ = try #require(page.wait { $0.json["type"] as? String == "clock" })
       return try #require(server.result.figures)

@@ -24,13 +24,13 @@ import Testing
   }
 
   @Test(
-    "The first line of a file that is the user's alone is the key",
+    "The key is the first line of a file that only the user can read",
     arguments: [0o600, 0o400, 0o700] as [mode_t])
   func theFirstLineOfAPrivateFileIsTheKey(mode: mode_t) throws {
     let folder = try Folder()
     let path = try file("  \(key) \nmore\n", mode: mode, in: folder)
     #expect(try KeyFile.firstLine(of: path) == key)
-    // By another name too.
+    // Through a symbolic link too.
     try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)
     #expect(try KeyFile.firstLine(of: folder.path("link")) == key)
     #expect(try KeyFile.firstLine(of: file("", mode: mode, in: folder, name: "empty")) == "")
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "A key that others have a right to is refused, with what to do",
+    "A key file that others can read is rejected, with advice",
     arguments: [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o644, 0o777] as [mode_t])
   func aKeyThatOthersHaveARightToIsRefused(mode: mode_t) throws {
     let folder = try Folder()
@@ -82,7 +82,7 @@ import Testing
     #expect(run.status == 1 && run.complaints.contains("it is not a regular file, but a pipe"), "\(run)")
   }
 
-  @Test("A file that is larger than one with a key is refused unread", arguments: [4097, 1 << 40])
+  @Test("A file that is too large for a key is rejected unread", arguments: [4097, 1 << 40])
   func aFileThatIsLargerThanOneWithAKeyIsRefusedUnread(size: Int) throws {
     let folder = try Folder()
     let path = try file(key, mode: 0o600, in: folder)

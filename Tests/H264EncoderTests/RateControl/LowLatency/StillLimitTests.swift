@@ -43,7 +43,7 @@ import Testing
     return Self.psnr(picture, try #require(encoder.reconstruction(width: Self.width, height: Self.height)))
   }
 
-  @Test("Print, and a texture", arguments: [true, false], [1.0, 1.5])
+  @Test("Text, and a texture", arguments: [true, false], [1.0, 1.5])
   func aStillPictureSharpensUnderALimit(isText: Bool, limit: Double) throws {
     let texture = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 3)
     let picture = isText ? Self.text : texture.frame(0)
