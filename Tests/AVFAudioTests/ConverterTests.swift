@@ -11,7 +11,7 @@ import Testing
       AVAudioFormat(commonFormat: kind, sampleRate: rate, channels: channels, interleaved: interleaved))
   }
 
-  @Test("Samples of other kinds are what arithmetic says")
+  @Test("Samples of other formats match a recomputation")
   func kinds() throws {
     let values: [Float] = [0, 0.5, -0.5, 0.25, -1, 0.999, 1.5, -1.5]
     let input = try TestAudio.buffer([values, values.reversed()], rate: 48_000)
@@ -77,12 +77,12 @@ import Testing
   }
 
   @Test(
-    "Another rate keeps a sine's frequency and amplitude, and gives as many frames as the audio is long",
+    "Conversion to another rate keeps the frequency and amplitude of a sine, and the duration",
     arguments: [(44_100.0, 48_000.0), (48_000.0, 44_100.0), (48_000.0, 16_000.0), (8000.0, 48_000.0)])
   func rates(_ rates: (from: Double, to: Double)) throws {
     let frames = Int(rates.from)
     let wave = TestAudio.sine(440, rate: rates.from, frames: frames)
-    // In pieces of odd lengths.
+    // In buffers of odd lengths.
     var buffers: [AVAudioPCMBuffer] = []
     var at = 0
     while at < frames {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("An input block that has nothing now makes the converter wait, and the audio continues where it was")
+  @Test("If the input block has no data now, the converter returns, and later continues at the same position")
   func runDry() throws {
     let wave = TestAudio.sine(1000, rate: 48_000, frames: 960)
     let input = try TestAudio.buffer([wave], rate: 48_000)
@@ -126,7 +126,7 @@ import Testing
     #expect(output.frameLength == 320 && asked == [640, 320])
     let sample = try #require(output.int16ChannelData)[0][10]
     #expect(abs(Double(sample) - (Double(wave[650]) * 32_768).rounded()) <= 1)
-    // Data that is none does not make it turn without end.
+    // Empty data does not cause an endless loop.
     let empty = try #require(AVAudioPCMBuffer(pcmFormat: input.format, frameCapacity: 10))
     let status = converter.convert(to: output, error: nil) { _, status in
       status.pointee = .haveData
@@ -141,7 +141,7 @@ import Testing
     #expect(converter.convert(to: output, error: nil, withInputFrom: TestAudio.input([input])) == .haveData)
   }
 
-  @Test("Channels are copied, left out and silent as the map says, and mixed where that is wanted")
+  @Test("Channels are copied, omitted and silent according to the map, and mixed on request")
   func channels() throws {
     let (left, right) = ([Float](repeating: 0.5, count: 64), [Float](repeating: 0.25, count: 64))
     let stereo = try TestAudio.buffer([left, right], rate: 48_000)
@@ -157,7 +157,7 @@ import Testing
     #expect(try first(mono, from: stereo) { _ in } == [0.5])
     #expect(try first(mono, from: stereo) { $0.channelMap = [1] } == [0.25])
     #expect(try first(mono, from: stereo) { $0.channelMap = [-1] } == [0])
-    // A map of another length is none.
+    // A map of another length is ignored.
     #expect(try first(mono, from: stereo) { $0.channelMap = [1, 0] } == [0.5])
     let mixed = try first(mono, from: stereo) { $0.downmix = true }
     #expect(abs(mixed[0] - 0.375) < 0.001)
@@ -168,7 +168,7 @@ import Testing
     #expect(converter.channelMap == [0, 0])
   }
 
-  @Test("Layouts of channels that say the same in another order are brought into that order")
+  @Test("Channels are reordered between layouts with the same labels")
   func layouts() throws {
     let from = try #require(AVAudioChannelLayout(layoutTag: kAudioChannelLayoutTag_MPEG_5_1_A))
     let to = try #require(AVAudioChannelLayout(layoutTag: kAudioChannelLayoutTag_MPEG_5_1_D))
@@ -186,7 +186,7 @@ import Testing
     #expect(values == [2, 0, 1, 4, 5, 3])
   }
 
-  @Test("Without priming the output is late by the filter's half length, and has no end of its own")
+  @Test("Without priming the output is delayed by half the filter length, and has no trailing frames")
   func priming() throws {
     let wave = TestAudio.sine(440, rate: 48_000, frames: 48_000)
     let input = try TestAudio.buffer([wave], rate: 48_000)
@@ -210,7 +210,7 @@ import Testing
     #expect(normal.count - early.count >= latency / 2)
   }
 
-  @Test("A longer filter leaves less of what the new rate has no room for")
+  @Test("A longer filter attenuates frequencies above the new Nyquist frequency more")
   func quality() throws {
     // Just above half of the new rate.
     let wave = TestAudio.sine(8400, rate: 48_000, frames: 48_000)
@@ -233,7 +233,7 @@ import Testing
     #expect(converter.sampleRateConverterQuality == AVAudioQuality.medium.rawValue)
   }
 
-  @Test("Dither makes what is below half a step audio")
+  @Test("Dither keeps signals below half a quantisation step audible")
   func dither() throws {
     let input = try TestAudio.buffer([[Float](repeating: 0.3 / 32_768, count: 20_000)], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 1, interleaved: true)
@@ -248,7 +248,7 @@ import Testing
     #expect(try abs(mean(true) - 0.3) < 0.1)
   }
 
-  @Test("Buffers of other formats, no room and other rates are refused with Apple's errors")
+  @Test("Buffers of other formats, without room or of other rates are rejected with Apple's errors")
   func refusals() throws {
     let input = try TestAudio.buffer([[0, 0, 0, 0]], rate: 48_000)
     let target = try format(.pcmFormatInt16, 48_000, 1)
@@ -275,7 +275,7 @@ import Testing
     #expect(status == .error)
     #expect(error?.domain == "com.apple.coreaudio.avfaudio")
     #expect(error?.code == Int(kAudioConverterErr_FormatNotSupported))
-    // Nobody encodes these, and packets do not become other packets.
+    // There is no encoder for these, and packets cannot be transcoded.
     func compressed(_ id: AudioFormatID) throws -> AVAudioFormat {
       try #require(
         AVAudioFormat(settings: [AVFormatIDKey: id, AVSampleRateKey: 48_000, AVNumberOfChannelsKey: 1]))

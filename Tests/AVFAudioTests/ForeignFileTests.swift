@@ -3,10 +3,10 @@ import AVFAudio
 import Foundation
 import Testing
 
-/// Files that others made, by accident or on purpose: audio or an error, never a trap, and always
-/// an end.
+/// Foreign files, damaged or malicious: reading gives audio or an error, never a trap, and always
+/// ends.
 @Suite struct ForeignFileTests {
-  /// Reads to the end, and in places.
+  /// Reads to the end, and at some positions.
   private func use(_ url: URL) -> NSError? {
     do {
       let file = try AVAudioFile(forReading: url)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "Files with damaged bytes and cut files end",
+    "Reading damaged and truncated files ends",
     arguments: ["x.wav", "x.m4a", "x.caf", "x.aiff", "x.mp3", "x.flac", "x.ogg", "x.aac"])
   func damage(_ name: String) throws {
     let folder = try TemporaryFolder()
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("Where a file leaves a day out it ends, and less than a minute is silence")
+  @Test("A file with a gap of a day ends there, and a gap below a minute is silence")
   func gaps() throws {
     let folder = try TemporaryFolder()
     for (gap, range) in [(100_000, 0.5...2.0), (10, 11.5...12.5)] {
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("A header that says more frames than the file has bytes gives what there is")
+  @Test("A header with more frames than the file has gives the existing frames")
   func boasting() throws {
     let folder = try TemporaryFolder()
     let url = folder.file("x.wav")

@@ -11,7 +11,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(HangLimit.minutes))) struct AdversarialUseTests {
   // MARK: - Compositions
 
-  /// Cancelled at any moment, while the cursors move on.
+  /// Cancelled at random times, while the cursors step.
   @Test func composedVideoCanBeCancelledAtAnyMoment() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let source = try #require(asset.tracks(withMediaType: .video).first)
@@ -110,7 +110,7 @@ import TestSupport
     }
   }
 
-  /// A time line that counts from 1970, ten times a second: not more often.
+  /// A timebase from 1970 with an observer ten times a second: it is not called more often.
   @Test(arguments: [1.0, -1.0]) func observersOnALiveTimeLineAreCalledNoMoreOften(rate: Double) async throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     try timebase.setTime(CMTime(value: 1_790_000_000_000, timescale: 1000))
@@ -122,13 +122,12 @@ import TestSupport
     #expect(await waitUntil { calls.withLock { $0.count } >= 12 })
     observer.stop()
     let times = calls.withLock { $0 }
-    // At the start, and at every tenth of a second since, but for those that a busy machine passes
-    // over.
+    // At the start and every tenth of a second since, except for those that a busy machine skips.
     let span = try abs((#require(times.last) - #require(times.first)).seconds)
     #expect(times.count <= Int(span * 10) + 3, "\(times.count) in \(span) s")
   }
 
-  /// Gives these runs of frames, each of its own value.
+  /// Provides runs of frames, each with its own value.
   private final class Runs: SampleSource {
     private var runs: [(start: Int64, count: Int, value: Float)]
     private let requirements: AudioRequirements
@@ -150,7 +149,7 @@ import TestSupport
     func stop() {}
   }
 
-  /// Audio that jumps is where its time says, with silence before it, of a minute at most.
+  /// Audio after a jump is at its time, with up to a minute of silence before it.
   @Test(arguments: [50, 70]) func gapsInAMixAreSilence(seconds: Int64) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
@@ -160,7 +159,7 @@ import TestSupport
     let requirements = AudioRequirements(mixing: wanted)
     let channels = requirements.format.channels
     let jump = seconds * 8000
-    // Overlaps the block that ends with the jump, so that something waits when it comes.
+    // It overlaps the block that ends with the jump, so that samples are waiting then.
     let runs =
       (0..<4).map { (start: Int64($0) * 1000, count: 1000, value: Float(0.25)) }
       + (0..<4).map { (start: jump + Int64($0) * 1000, count: 1000, value: Float(0.5)) }
@@ -192,8 +191,7 @@ import TestSupport
     #expect(wrong == 0)
   }
 
-  /// Audio at the end of what a number counts: the mix neither overflows nor waits for what comes
-  /// after it.
+  /// Audio at the maximum frame number: the mix neither overflows nor waits for later samples.
   @Test func aMixAtTheEndOfTimeDoesNotTrap() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
@@ -263,7 +261,7 @@ import TestSupport
       guard let data = loadingRequest.dataRequest else { return false }
       Thread.detachNewThread { [self] in
         data.respond(with: content)
-        // A gigabyte, at most, for the sake of the machine.
+        // A gigabyte at most, to spare the machine.
         while !loadingRequest.isCancelled, counts.withLock({ $0.given }) < 1 << 30 {
           data.respond(with: Data(count: 1 << 16))
           counts.withLock { $0.given += 1 << 16 }
@@ -302,7 +300,7 @@ import TestSupport
     withExtendedLifetime(reader) {}
   }
 
-  /// A block that claims to be long before it has memory.
+  /// A block with a large length before it has memory.
   @Test func blocksWithoutMemoryAreRefused() throws {
     let length = 1 << 60
     var block: CMBlockBuffer?

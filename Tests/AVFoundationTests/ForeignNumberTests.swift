@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// Numbers that come from settings and files.
+/// Numbers from settings and files.
 @Suite struct ForeignNumberTests {
   private static let numbers: [Double] = [
     .nan, .infinity, -.infinity, 0, -1, 0.5, 1e-30, 2.5, 3, 1e9, 1e19, 1e30, -1e30, .greatestFiniteMagnitude,
@@ -108,8 +108,8 @@ import Testing
     }
   }
 
-  /// A gap of half a minute is filled; one of hours is time that passes, and costs neither memory
-  /// nor samples.
+  /// A gap of half a minute is filled; one of hours only advances the time, without memory or
+  /// samples.
   @Test(arguments: [30, 36_000]) func gapsInAudioAreFilledWithinReason(seconds: Int64) async throws {
     let first = try silence(4800, pcm(), at: .zero)
     let second = try silence(48000, pcm(), at: CMTime(value: seconds, timescale: 1))
@@ -128,7 +128,7 @@ import Testing
     #expect(abs(end - Double(seconds + 1)) < 0.1)
   }
 
-  /// A hint at audio that says impossible things: nobody knows what a silent track will sound like.
+  /// A source format hint with impossible values: the format of an empty track is unknown.
   @Test func impossibleHintsAtAudioGiveNoFormat() throws {
     let settings = try AudioEncodingSettings([AVFormatIDKey: NSNumber(value: kAudioFormatMPEG4AAC)])
     for rate in [Double.nan, .infinity, 1e30, -1] {
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// Samples come out as they went in, and are let go.
+  /// Samples are output unchanged and in order, and are released.
   @Test func queuesOfSamplesKeepTheirOrder() throws {
     var queue = SampleQueue<PendingSample>()
     let nothing = queue.popFirst()
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  /// Times that nothing can be reckoned from.
+  /// Times that cannot be computed with.
   @Test func audioBeyondReachDoesNotTrap() async throws {
     let first = try silence(4800, pcm(), at: .zero)
     for value in [Int64.max, .max / 2, .min, 1 << 60] {
@@ -194,8 +194,7 @@ import Testing
     #expect(TimeGrid.first(after: at(1_000_000), from: at(0), every: at(7, 30)) == at(30_000_005, 30))
   }
 
-  /// Lengths in an elementary stream descriptor that claim more than there is, without end, or
-  /// inside each other.
+  /// Lengths in an elementary stream descriptor that exceed the data, never end, or are nested.
   @Test func damagedElementaryStreamDescriptorsDoNotTrap() {
     for bytes: [UInt8] in [
       [0, 0, 0, 0, 3] + Array(repeating: 0xFF, count: 40),

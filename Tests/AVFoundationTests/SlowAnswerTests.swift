@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Programs that are slow to answer, or do not: who asks others does not wait for them.
+/// Programs that answer late or never: other requests do not wait for them.
 @Suite(.timeLimit(.minutes(HangLimit.minutes))) struct SlowAnswerTests {
   /// More than there are threads for the loading of properties.
   private static let many = 200
@@ -61,8 +61,8 @@ import Testing
     for value in values { #expect(try await value.value == 7) }
   }
 
-  /// Asked in several ways at once, a value is asked of the program once, and a request that is
-  /// dropped ends all.
+  /// A value requested in several ways is requested from the program once, and a released request
+  /// ends all.
   @Test func aValueIsAskedForOnce() async throws {
     let count = Mutex(0)
     let kept = Mutex<AVMetadataItemValueRequest?>(nil)

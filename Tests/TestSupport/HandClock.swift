@@ -2,11 +2,11 @@
 import CoreMedia
 import Synchronization
 
-/// A clock that shows what the test sets, in place of the host's.
+/// A clock whose time the test sets, instead of the host clock.
 public final class HandClock: Sendable {
   private final class Hand: Sendable { let time = Mutex(CMTime.zero) }
   private let hand: Hand
-  /// To be a timebase's source.
+  /// The clock as the source of a timebase.
   public let clock: CMClock
 
   public init() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A program of the system that tests ask for its opinion.
+/// An external program that tests compare with.
 public struct Tool: Sendable {
   public let name: String
 
@@ -29,7 +29,7 @@ public struct Tool: Sendable {
     return (process.terminationStatus, data)
   }
 
-  /// The same, of words.
+  /// The same, from words.
   public func run(_ arguments: [String]) throws -> (status: Int32, text: String) {
     let (status, data) = try output(arguments)
     return (status, String(decoding: data, as: UTF8.self))

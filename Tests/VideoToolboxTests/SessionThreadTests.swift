@@ -7,13 +7,13 @@ import TestSupport
 
 @testable import VideoToolbox
 
-/// A callback that stays for a while, and what is seen of it from outside.
+/// A callback that blocks for a while, and its state as seen from outside.
 private final class ConcurrentCaller: Sendable {
   let isRunning = Atomic(false)
   private let hasCome = Atomic(false)
   private let entered = DispatchSemaphore(value: 0)
 
-  /// Once, however often it is called. Runs `first`, and stays.
+  /// Blocks in the first call only, after `first`.
   func visit(_ first: () -> Void = {}) {
     guard !hasCome.exchange(true, ordering: .relaxed) else { return }
     isRunning.store(true, ordering: .sequentiallyConsistent)
@@ -87,7 +87,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     }
   }
 
-  @Test("A call whose work has begun ends after it, also when the session is invalidated meanwhile")
+  @Test("A call whose work has begun returns after it, also if the session is invalidated meanwhile")
   func begunWorkEndsWhenACallbackInvalidates() throws {
     let session = try session()
     let caller = ConcurrentCaller()
@@ -100,7 +100,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     #expect(complete(session) == kVTInvalidSessionErr)
   }
 
-  @Test("What frames hold that wait may call the session when it goes")
+  @Test("Objects of waiting frames may call the session when they are released")
   func whatWaitingFramesHoldMayCallTheSessionWhenItGoes() throws {
     final class Holder: Sendable {
       let session: VTCompressionSession
@@ -130,7 +130,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     #expect(waitForSignal(gone))
   }
 
-  @Test("Frames of several threads come out in the order of their times, or are refused")
+  @Test("Frames from several threads are output in the order of their times, or are rejected")
   func framesOfSeveralThreadsComeOutInTheOrderOfTheirTimes() throws {
     for round in 0..<4 {
       let session = try session()
@@ -163,7 +163,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     }
   }
 
-  @Test("No decode time is after its presentation time, whatever threads and callbacks do")
+  @Test("No decode time is after its presentation time, with threads and callbacks")
   func noDecodeTimeIsAfterItsPresentationTime() throws {
     for round in 0..<8 {
       let session = try session(reorders: true)
@@ -189,7 +189,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     }
   }
 
-  @Test("A frame that finds no room may come again with its time")
+  @Test("A frame rejected for lack of room may be submitted again with its time")
   func aFrameThatFindsNoRoomMayComeAgainWithItsTime() throws {
     let session = try session()
     let seen = Mutex<(refused: OSStatus, again: OSStatus, count: Int)>((noErr, -1, 0))
@@ -214,7 +214,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     VTCompressionSessionInvalidate(session)
   }
 
-  @Test("The times of a session are of one epoch, whichever it is")
+  @Test("The times of a session have one epoch")
   func theTimesOfASessionAreOfOneEpoch() throws {
     func time(_ value: Int64, _ epoch: Int64) -> CMTime {
       CMTime(value: value, timescale: 30, flags: .valid, epoch: epoch)
@@ -240,7 +240,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
         })
       VTCompressionSessionInvalidate(session)
     }
-    // Nor has a duration an epoch.
+    // A duration has no epoch.
     let session = try session()
     #expect(
       VTCompressionSessionEncodeFrame(
@@ -266,7 +266,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     return (session, made)
   }
 
-  @Test("A pass that is ending takes no frames, and ends once")
+  @Test("A pass that is ending accepts no frames, and ends once")
   func passesEndOnce() throws {
     guard let (session, storage) = try passSession() else { return }
     defer { VTCompressionSessionInvalidate(session) }
@@ -288,11 +288,11 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     isLast.store(true, ordering: .sequentiallyConsistent)
     var wantsMore = DarwinBoolean(false)
     #expect(VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil) == noErr)
-    // Its look-ahead holds some of six frames until the end.
+    // Its look-ahead keeps some of six frames until the end.
     #expect(seen.withLock { $0 } == [kVTParameterErr, kVTParameterErr, kVTParameterErr])
     #expect(wantsMore.boolValue)
 
-    // Who asked for the ranges before keeps them.
+    // Previously returned ranges stay valid.
     func ranges() -> UnsafePointer<CMTimeRange>? {
       var (count, list) = (0, UnsafePointer<CMTimeRange>?.none)
       #expect(
@@ -443,10 +443,10 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     let asynchronous = VTDecodeFrameFlags._EnableAsynchronousDecompression
     #expect(decode(session, first[0], asynchronous) { _, _, _, _, _ in caller.visit() } == noErr)
     #expect(caller.hasEntered())
-    // As many as may wait.
+    // The maximum number of waiting frames.
     for sample in first[1..<9] { #expect(decode(session, sample, asynchronous) == noErr) }
     let images = ImageCollector()
-    // This one waits for room, and that one goes ahead of it.
+    // This frame waits for room, and the other one overtakes it.
     let ended = [asynchronous, []].map { flags in
       let ended = onThread { _ = decode(session, second[0], flags, images.add) }
       letOthersRun(turns: 100_000)
@@ -459,7 +459,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     VTDecompressionSessionInvalidate(session)
   }
 
-  @Test("Times of several epochs are the client's affair: every frame comes, with its time")
+  @Test("Times of several epochs are allowed: every frame is output with its time")
   func framesOfSeveralEpochsComeWithTheirTimes() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel)
     for flags in [[], ._EnableTemporalProcessing] as [VTDecodeFrameFlags] {

@@ -26,7 +26,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
       }
       guard videoSettings?[AVVideoDecompressionPropertiesKey] == nil else {
         throw AVError(
-          .unsupportedOutputSettings, reason: "A composition's pictures come from no decoder.",
+          .unsupportedOutputSettings, reason: "The pictures of a composition are not from a decoder.",
           advice: "Omit AVVideoDecompressionPropertiesKey.")
       }
       let wanted = try PictureRequirements(videoSettings ?? [:])

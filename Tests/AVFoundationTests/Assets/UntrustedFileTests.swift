@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Files that are not the movies that their names promise.
+/// Files whose content does not match their names.
 @Suite struct UntrustedFileTests {
   /// Text files that make libavformat open other files.
   private static func playlists(_ movie: String) -> [(name: String, text: String)] {
@@ -38,13 +38,13 @@ import TestSupport
         #expect(throws: AVError.self) { _ = try AVAssetReader(asset: asset) }
       }
     }
-    // A pattern that names other pictures, and a protocol inside a path.
+    // A pattern that refers to other pictures, and a protocol inside a path.
     for path in ["frame%d.png", "concat:secret.mp4", "subfile,,start,0,end,100,,:secret.mp4"] {
       #expect(throws: AVError.self) { _ = try AVAssetReader(asset: AVURLAsset(url: scratch.url(path))) }
     }
   }
 
-  /// Who asks for it gets it.
+  /// It is read on request.
   @Test func referencesAreFollowedWhenAskedFor() throws {
     let scratch = Scratch()
     try FileManager.default.copyItem(atPath: Fixture.movie(), toPath: scratch.file("part.mp4"))
@@ -65,7 +65,7 @@ import TestSupport
     #expect(count > 60)
   }
 
-  /// The containers that movies come in are read as before.
+  /// Common containers are read as before.
   @Test(arguments: [
     "mov", "mp4", "mkv", "avi", "ts", "mpg", "flv", "nut", "ogv", "mxf", "y4m", "gif", "wav", "caf", "flac",
   ])
@@ -84,7 +84,7 @@ import TestSupport
     #expect(try !Demuxer(url: path).streams.isEmpty)
   }
 
-  /// Nobody writes into it, and nobody waits for that.
+  /// The pipe has no writer, and opening does not wait for one.
   @Test func aPipeIsNoMovie() async throws {
     let scratch = Scratch()
     let path = scratch.file("pipe.mov")

@@ -104,7 +104,7 @@ import Testing
         let part = samples[4800..<4800 + count]
         let found = Self.frequency(part)
         #expect(abs(found / hertz - 1) < 0.02, "\(found) Hz")
-        // As loud everywhere, to the last frames.
+        // The level is the same everywhere, up to the last frames.
         for start in stride(from: part.startIndex, through: part.endIndex - 2400, by: 2400) {
           let found = Self.level(part[start..<start + 2400])
           #expect(abs(found / level - 1) < 0.2, "\(found) from \(start)")
@@ -152,7 +152,7 @@ import Testing
   func audioIsAtThePlaceItsTimeIsMappedTo(_ count: Int) throws {
     let samples = try Self.read(Self.composition(Self.beats(), scaledTo: count))[0]
     #expect(samples.count == 4800 + count + 4800)
-    // Beats begin each 12,000 frames of the source, and one at the part's start.
+    // Beats begin every 12,000 frames of the source, and one at the start of the part.
     for beat in 0..<4 {
       let audio = 4800 + (beat * 12_000 + 3000) * count / 48_000
       let silence = 4800 + (beat * 12_000 + 9000) * count / 48_000
@@ -171,7 +171,7 @@ import Testing
     let range = CMTimeRange(start: Self.frames(40_001), duration: Self.frames(62_003))
     let part = try Self.read(composition, range: range)[0]
     #expect(part.count == 62_003)
-    // Not the same wave, but as loud at each place.
+    // Not the same waveform, but the same level everywhere.
     for start in stride(from: 0, to: 60_000, by: 6000) {
       let (a, b) = (
         Self.level(part[start..<start + 2400]), Self.level(whole[40_001 + start..<40_001 + start + 2400])

@@ -4,12 +4,12 @@ import Foundation
 import Testing
 import TestSupport
 
-/// The display layer's pictures: which, in what order, when.
+/// The pictures of the display layer: selection, order and times.
 @Suite(.serialized) struct DisplayTests {
   final class Shown: @unchecked Sendable {
     private let lock = NSLock()
     private var list: [(sum: String?, time: CMTime, at: CMTime)] = []
-    /// - Parameter now: where the time line is.
+    /// - Parameter now: the time of the timebase.
     func add(_ image: CVPixelBuffer?, _ time: CMTime, at now: CMTime = .invalid) {
       let sum = image.map { md5(ReaderTests.packed($0)) }
       lock.withLock { list.append((sum, time, now)) }
@@ -42,14 +42,14 @@ import TestSupport
     await waitUntil { !shown.all.isEmpty && !layer.isReadyForMoreMediaData }
     #expect(shown.all.map(\.time) == [.zero])
     #expect(layer.status == .rendering)
-    // Moved on by hand, time passes no picture over.
+    // When the time is advanced by hand, no picture is skipped.
     func time(_ index: Int) -> CMTime { CMTime(value: CMTimeValue(index) * 1001, timescale: 30000) }
     for index in 1..<30 {
       CMTimebaseSetTime(timebase, time: time(index))
       await waitUntil { shown.all.last?.time == time(index) }
     }
     #expect(shown.all.map(\.time) == (0..<30).map(time))
-    // Where it runs a busy machine leaves some out.
+    // While it runs, a busy machine may skip some.
     CMTimebaseSetRate(timebase, rate: 1)
     await waitUntil { shown.all.last?.time == time(59) }
     let all = shown.all
@@ -97,8 +97,8 @@ import TestSupport
     #expect(shown.all.first?.time == .zero)
   }
 
-  /// A time line that stands in the middle, as after a seek: what is only there for the decoder is
-  /// not shown.
+  /// A timebase stopped in the middle, as after a seek: pictures that only the decoder needs are
+  /// not displayed.
   @Test func preRollIsNotShown() async throws {
     let path = try Fixture.movie()
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: path)))
@@ -123,7 +123,7 @@ import TestSupport
         letOthersRun(turns: 1000)
       }
       await waitUntil { shown.all.count > before }
-      // And what comes after it follows at once.
+      // The following pictures are displayed at once.
       let next = CMTime(value: Int64(target + 1) * 1001, timescale: 30000)
       CMTimebaseSetTime(timebase, time: next)
       await waitUntil { shown.all.last?.time == next }
@@ -224,7 +224,7 @@ import TestSupport
     #expect(removed && synchronizer.renderers.isEmpty && layer.timebase !== synchronizer.timebase)
   }
 
-  /// Tells when it goes, and asks a layer for room then.
+  /// Reports its release, and then asks a layer for room.
   private final class Asking: @unchecked Sendable {
     // Sendable: set once.
     private weak var layer: AVSampleBufferDisplayLayer?
@@ -244,7 +244,7 @@ import TestSupport
     func pictureRemoved() {}
   }
 
-  /// A picture in memory of the program's, whose end asks the layer for room.
+  /// A picture in memory of the program whose release callback asks the layer for room.
   private func asking(
     _ layer: AVSampleBufferDisplayLayer, _ answers: Gathered<Bool>, at seconds: Int64
   ) throws -> CMSampleBuffer {
@@ -260,7 +260,7 @@ import TestSupport
     return try WriterBehaviourTests.sample(try #require(made), at: CMTime(value: seconds, timescale: 1))
   }
 
-  /// A client's pictures and blocks come back to the layer when they go.
+  /// Releasing a client's pictures and blocks may call the layer.
   @Test(.timeLimit(.minutes(HangLimit.minutes))) func picturesMayAskForRoomWhenTheyGo() async throws {
     let layer = AVSampleBufferDisplayLayer()
     let answers = Gathered<Bool>()
@@ -271,10 +271,10 @@ import TestSupport
     layer.controlTimebase = timebase
     for second in 0..<4 { layer.enqueue(try asking(layer, answers, at: Int64(second))) }
     await waitUntil { layer.isReadyForDisplay }
-    // The one that is shown goes.
+    // The displayed picture is released.
     CMTimebaseSetTime(timebase, time: CMTime(value: 1, timescale: 1))
     await waitUntil { answers.count == 1 }
-    // And that, and one that nobody has seen.
+    // Then that one, and one that was not displayed.
     CMTimebaseSetTime(timebase, time: CMTime(value: 7, timescale: 2))
     await waitUntil { answers.count == 3 }
     #expect(answers.count == 3)
@@ -293,7 +293,7 @@ import TestSupport
     #expect(answers.count == 7)
     layer.setPresenter(nil)
     withExtendedLifetime(window) {}
-    // Blocks that hold such a thing.
+    // Blocks that capture such an object.
     let feed = DispatchQueue(label: "feed")
     func hold() {
       let (shown, wanted) = (Asking(layer, answers), Asking(layer, answers))

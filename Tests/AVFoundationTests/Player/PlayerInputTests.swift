@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Players with what is not whole, and what they leave behind.
+/// Players with damaged movies, and the objects that they leave.
 @Suite(.serialized) struct PlayerInputTests {
   @Test func moviesWithoutAudioOrPicturesArePlayed() async throws {
     let audio = try Fixture.make(
@@ -37,7 +37,7 @@ import TestSupport
     }
   }
 
-  /// Whatever is broken: it comes to an end, and nothing hangs.
+  /// With any damage playback ends, and nothing hangs.
   @Test(.timeLimit(.minutes(HangLimit.minutes))) func damagedMoviesEnd() async throws {
     let whole = try Data(contentsOf: URL(fileURLWithPath: Fixture.elementary()))
     let movie = try Data(contentsOf: URL(fileURLWithPath: Fixture.movie("moov.mov")))
@@ -65,7 +65,8 @@ import TestSupport
     }
   }
 
-  /// A file that breaks off is played as far as it goes, says so, and can be played again.
+  /// A truncated file is played as far as possible, the damage is reported, and it can be played
+  /// again.
   @Test func whatBreaksOffIsPlayedAndReported() async throws {
     let whole = try Fixture.make("whole.mkv", ["-i", Fixture.movie(), "-c", "copy"])
     let scratch = Scratch()

@@ -4,8 +4,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Video compositions and audio mixes of items that are played, compared with what readers make of
-/// them.
+/// Video compositions and audio mixes of items that are played, compared with the output of
+/// readers.
 @Suite(.serialized) struct PlayerMixingTests {
   private static let format = kCVPixelFormatType_420YpCbCr8Planar
   private static let attributes: [String: any Sendable] = [
@@ -65,7 +65,7 @@ import TestSupport
           try #require(output.copyPixelBuffer(forItemTime: time, itemTimeForDisplay: nil))))
     }
     for index in [0, 31, 58, 7] {
-      // A picture is made for the time that is sought: with the source's picture of then.
+      // A picture is composed for the seek time, with the source's picture of that time.
       #expect(try await picture(index) == expected[index])
     }
     #expect(item.presentationSize == CGSize(width: 200, height: 200))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Players: what is seen and heard when, compared with ffmpeg's pictures and a recomputation of
+/// Players: the pictures and audio at each time, compared with ffmpeg's pictures and recomputed
 /// times.
 @Suite(.serialized) struct PlayerTests {
   static let frame = CMTime(value: 1001, timescale: 30000)
@@ -38,7 +38,7 @@ import TestSupport
     #expect(player.rate == 0 && player.timeControlStatus == .paused)
     #expect(player.currentTime() == item.duration)
     player.play()
-    // There is nothing more to play. A seek comes after what was begun before.
+    // Playback has ended. A seek follows pending operations.
     await waitUntil { player.rate == 0 }
     let (all, duration) = (shown.all, item.duration)
     #expect(await player.seek(to: duration, toleranceBefore: .zero, toleranceAfter: .zero))
@@ -47,7 +47,7 @@ import TestSupport
     let theirs = try ReaderTests.frameMD5s(path, ["-pix_fmt", "yuv420p"])
     #expect(!all.isEmpty && zip(all, all.dropFirst()).allSatisfy { $0.time < $1.time })
     #expect(all.allSatisfy { $0.sum == theirs[Int($0.time.value * 30000 / Int64($0.time.timescale) / 1001)] })
-    // Never before its time (but for a timer that is a trifle early).
+    // Never before its time, except for the tolerance of a timer.
     #expect(all.allSatisfy { ($0.time - $0.itemTime).seconds < 0.005 })
     let loud = sink.heard.all.filter { $0.samples.contains { abs($0) > 0.05 } }
     #expect(!loud.isEmpty)
@@ -74,7 +74,7 @@ import TestSupport
       #expect(own.seconds == Double(index) * 1001 / 30000)
       #expect(md5(ReaderTests.packed(image)) == theirs[index])
     }
-    // After the end the last picture is seen, and the time is the end's.
+    // After the end the last picture is displayed, and the time is that of the end.
     #expect(
       await player.seek(to: CMTime(value: 60, timescale: 1), toleranceBefore: .zero, toleranceAfter: .zero))
     #expect(player.currentTime() == item.duration)
@@ -96,7 +96,7 @@ import TestSupport
       let time = player.currentTime()
       #expect(rational(Int(time.value), Int(time.timescale)) == keys[key])
     }
-    // The key frame is too far away: exactly there.
+    // The key frame is outside the tolerance, so the seek is exact.
     let time = CMTime(value: 300, timescale: 600)
     let near = CMTime(value: 1, timescale: 10)
     #expect(await player.seek(to: time, toleranceBefore: near, toleranceAfter: near))
@@ -155,7 +155,7 @@ import TestSupport
     item.cancelPendingSeeks()
     await waitUntil { answers.count == 4 }
     #expect(answers.count == 4)
-    // Given up or not, the item plays.
+    // The item plays whether the seek was cancelled or not.
     let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
     player.play()
     await waitUntil { ends.count > 0 }
@@ -196,7 +196,7 @@ import TestSupport
     try composition.insertTimeRange(
       CMTimeRange(start: half.end, end: movie.timeRange.end), of: asset,
       at: CMTime(value: 2, timescale: 1))
-    // From 1.2 s on the third picture is seen once more, at 2 s.
+    // From 1.2 s on the third picture is displayed once more, at 2 s.
     for (asset, times) in [
       (asset, shown), (composition, [0, 1_000_000, 1_000_001, 2_000_000, 2_200_000, 9_800_000]),
     ] as [(AVAsset, [Int])] {
@@ -209,7 +209,7 @@ import TestSupport
         let jumps = Heard(.AVPlayerItemTimeJumped, item)
         item.step(byCount: count)
         let wanted = CMTime(value: Int64(times[place]), timescale: 1_000_000)
-        // The jump of what came before may be heard of late.
+        // The notification of an earlier jump may be late.
         await waitUntil { jumps.count > 0 && player.currentTime() == wanted }
         #expect(jumps.count > 0 && player.currentTime() == wanted, "\(times), \(place)")
       }
@@ -233,7 +233,7 @@ import TestSupport
     let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
     await waitUntil { ends.count > 0 }
     await waitUntil { boundaries.count > 0 && periods.count > 0 }
-    // None twice and none early; a busy machine may be late for some, and tell of two at once.
+    // None twice and none early; a busy machine may be late for some, and report two at once.
     let passed = boundaries.all
     #expect(ends.count == 1 && (1...3).contains(passed.count))
     #expect(zip(passed, marks).allSatisfy { $0.seconds > $1 - 0.01 })
@@ -257,7 +257,7 @@ import TestSupport
     let old = try #require(player.currentItem)
     let oldEnds = Heard(.AVPlayerItemDidPlayToEndTime, old)
     await waitUntil { layer.isReadyForDisplay }
-    // Slowly: it must not be over before it is looked at.
+    // Slowly, so that it has not ended when it is examined.
     player.rate = 0.125
     await waitUntil { player.currentTime().seconds > 0.05 }
     #expect(player.timeControlStatus == .playing)
@@ -294,8 +294,7 @@ import TestSupport
     #expect(ends.count >= 3 && player.rate == 1)
   }
 
-  /// A time of another epoch, or one that an endless rate has led to, is nowhere in the movie: the
-  /// item continues.
+  /// A time of another epoch, or an infinite one, is not in the movie: the item continues.
   @Test func timesOutsideTheMovieLeaveTheItemGoing() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)
@@ -320,7 +319,7 @@ import TestSupport
     #expect(ends.count == 1 && item.error == nil && item.currentTime() == item.duration)
   }
 
-  /// As from an arrow key that is held; and a slider that is moved after that.
+  /// Steps as from a held arrow key, and then seeks as from a slider.
   @Test func stepsInARowAndSeeksLandOnTheirPictures() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)
@@ -334,8 +333,7 @@ import TestSupport
     #expect(player.currentTime() == time(40))
   }
 
-  /// `playImmediately` puts back what is set when it has done its work, not what was set when it
-  /// was called.
+  /// `playImmediately` restores the property as it is set at its end, not as it was at the call.
   @Test func waitingThatIsSwitchedOffAfterPlayingAtOnceStaysOff() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)

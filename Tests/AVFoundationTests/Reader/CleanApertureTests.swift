@@ -150,7 +150,7 @@ import Testing
         "width": "300", "height": "220",
       ])
     #expect(try Self.maxRed(scratch.file("out.mp4")) < 40)
-    // Samples that are copied keep the word.
+    // Copied samples keep the attribute.
     let copy = try #require(
       AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     try await copy.export(to: scratch.url("copy.mov"), as: .mov)
@@ -161,7 +161,7 @@ import Testing
     #expect(again.tracks(withMediaType: .video).first?.naturalSize == CGSize(width: 300, height: 220))
   }
 
-  /// Nonsense is as if it were not there.
+  /// Invalid values are ignored.
   @Test(arguments: [
     (0, 0, 0, 0), (400, 220, 0, 0), (300, 220, 11, 0), (300, 220, 0, -200), (-300, 220, 0, 0),
   ])
@@ -177,7 +177,7 @@ import Testing
     #expect(samples.count == 10 && samples.first?.imageBuffer.map(CVPixelBufferGetWidth) == 320)
   }
 
-  /// Matroska takes pixels off at the sides, and tells the size of the rest.
+  /// Matroska crops pixels at the sides, and states the remaining size.
   @Test func matroskaCropsToo() throws {
     let scratch = Scratch()
     try Tool.run([

@@ -23,13 +23,13 @@ import Testing
     }
   }
 
-  /// As spatial-video tools ask, of a clip with one view: its pictures come as ever, without tagged
-  /// buffers.
+  /// Settings of spatial-video tools for a clip with one view: its pictures are output normally,
+  /// without tagged buffers.
   @Test func whatTheDecoderLacksIsPassedOver() throws {
     let baseline = try pictures(nil)
     let layers = kVTDecompressionPropertyKey_RequestedMVHEVCVideoLayerIDs
     #expect(try pictures([layers as String: [0, 1]] as [String: Any]) == baseline)
-    // With Core Foundation's own types, as many write it.
+    // With Core Foundation's types, as many programs do.
     #expect(try pictures([layers: [0, 1] as CFArray]) == baseline)
     #expect(try pictures([layers: [0, 1] as CFArray] as CFDictionary) == baseline)
     // Of a specification, and what can only be read.
@@ -77,13 +77,13 @@ import Testing
       #expect(!reader.startReading())
       #expect((reader.error as? AVError)?.code == .unsupportedOutputSettings, "\(properties)")
     }
-    // A composition's pictures come from no decoder.
+    // The pictures of a composition are not from a decoder.
     let composed = AVAssetReaderVideoCompositionOutput(
       videoTracks: [track], videoSettings: [AVVideoDecompressionPropertiesKey: [String: Any]()])
     #expect(!(try AVAssetReader(asset: asset)).canAdd(composed))
   }
 
-  /// Where there is a second view, half of what was asked for is not given out as all.
+  /// If there is a second view, one view alone does not satisfy the request.
   @Test func furtherViewsOfAStreamThatHasThemAreRefused() throws {
     let track = try #require(try asset.tracks(withMediaType: .video).first)
     let format = try #require(track.formatDescriptions.first as? CMFormatDescription)

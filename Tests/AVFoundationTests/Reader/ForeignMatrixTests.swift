@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Pictures whose matrix Core Video cannot name, and pictures with more than eight bits and alpha,
-/// keep what they show.
+/// keep their content.
 @Suite struct ForeignMatrixTests {
   /// dB over all samples.
   private static func psnr(_ one: [UInt16], _ other: [UInt16], peak: Double) -> Double {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AVFoundation
 
-/// Pictures that vanished, by the times of the others.
+/// Missing pictures, detected by the times of the others.
 @Suite struct MissingPictureTests {
   /// - Parameters:
   ///   - times: in milliseconds.
@@ -32,7 +32,7 @@ import Testing
     #expect(missing(times(0..<310, without: many), gaps: Set(0..<300)) == 28)
     // A reported gap is not reported again, in whichever order it comes.
     #expect(missing(times(0..<100, without: [50, 52]), gaps: [49], lost: [47: [52 * 40]]) == 1)
-    // Nothing says that the file holds too little.
+    // Nothing indicates that pictures are missing.
     #expect(missing(times(0..<300, without: [50, 60]), gaps: []) == 0)
     #expect(missing(times(0..<300, without: [50]), gaps: [250]) == 0)
     // Packets are missing before those of a picture that is shown later, or earlier.
@@ -44,7 +44,7 @@ import Testing
   @Test func otherRatesDoNot() {
     let variable = (0..<300).filter { $0 % 7 == 0 || $0 % 20 < 6 }.map { $0 * 40 }
     #expect(missing(variable, gaps: [60]) == 0)
-    // Now and then a picture stays for longer.
+    // Some pictures last longer.
     #expect(missing(times(0..<400, without: Set(stride(from: 9, to: 400, by: 15))), gaps: [200]) == 0)
     for (one, other) in [(20, 40), (40, 20), (200, 40), (40, 200)] {
       let first = times(0..<100, step: one)
@@ -57,7 +57,7 @@ import Testing
     #expect(missing([0], gaps: [0]) == 0 && missing([], gaps: []) == 0 && missing([5, 5, 5], gaps: [1]) == 0)
     // Another clock.
     #expect(missing(times(0..<100) + times(200..<300) + times(0..<50), gaps: [100, 200]) == 0)
-    // Two lengths in turn, as of film in 60 fields.
+    // Two alternating durations, as of film in 60 fields.
     #expect(missing((0..<200).map { $0 / 2 * 83 + $0 % 2 * 33 }, gaps: [100]) == 0)
   }
 }

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Codecs and pixel formats of other worlds: each picture comes, close to what ffmpeg makes of it.
+/// Rare codecs and pixel formats: each picture is decoded, close to ffmpeg's result.
 @Suite struct OddCodecsTests {
   static let cases: [(String, [String])] = [
     ("wmv2.avi", ["-c:v", "wmv2"]), ("wmv2.asf", ["-c:v", "wmv2"]), ("huffyuv.avi", ["-c:v", "huffyuv"]),

@@ -50,7 +50,7 @@ import Testing
     return [UInt8](try Data(contentsOf: scratch.url("raw")))
   }
 
-  @Test("v210 is what ffmpeg's encoder of that name writes") func v210() throws {
+  @Test("v210 matches ffmpeg's encoder of that name") func v210() throws {
     let pictures = try pictures(kCVPixelFormatType_422YpCbCr10)
     let expected = try ffmpeg(["-c:v", "v210", "-f", "data", "-map", "0:v"])
     #expect(pictures.count == 5)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("A format that is packed and of no known arrangement is refused when reading starts")
+  @Test("A packed format of unknown layout is rejected when reading starts")
   func unknown() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)

@@ -3,8 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Files of which a part is encrypted: what is clear is read, and what is not is found wherever the
-/// file says so.
+/// Partly encrypted files: clear samples are read, and encrypted ones are detected wherever the
+/// file states it.
 @Suite struct PartlyEncryptedTests {
   private static let source = [
     "-f", "lavfi", "-i", "testsrc2=size=160x128:rate=25:duration=6", "-f", "lavfi", "-i",
@@ -180,7 +180,7 @@ import Testing
     if !isEncrypted { #expect(try ReaderTests.read(asset, settings: Self.planar).count == 150) }
   }
 
-  /// Lists that name themselves, each other, or what is not there.
+  /// Lists that refer to themselves, to each other, or to missing elements.
   @Test func listsOfMatroskaThatGoInCirclesComeToAnEnd() throws {
     let scratch = Scratch()
     let path = try Fixture.make("circles.mkv", Self.source)

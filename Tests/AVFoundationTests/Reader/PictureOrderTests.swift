@@ -5,8 +5,7 @@ import Testing
 
 @testable import AVFoundation
 
-/// Every picture of a stream comes, once and in its order, whatever the stream says of how far it
-/// is reordered.
+/// Every picture of a stream is output once and in order, whatever reordering the stream declares.
 @Suite struct PictureOrderTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String

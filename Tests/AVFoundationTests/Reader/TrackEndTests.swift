@@ -67,7 +67,7 @@ import Testing
   private static func plain() throws -> String { try Fixture.make("end-plain.m4a", tone + ["aac"]) }
   private static func pcm() throws -> String { try Fixture.make("end-pcm.mov", tone + ["pcm_s16le"]) }
 
-  /// Where audio begins and how many frames there are, in one piece.
+  /// The start of the audio and the number of contiguous frames.
   private func frames(
     _ asset: AVAsset, rate: Int = rate, range: CMTimeRange? = nil
   ) throws -> (start: Int64, count: Int64) {
@@ -175,8 +175,7 @@ import Testing
     #expect(last.presentationTimeStamp + last.duration == asset.duration)
   }
 
-  /// Lists that say nothing of an end, or something impossible: no audio is lost that was read
-  /// without them.
+  /// Lists without an end or with impossible values: no audio is lost compared with no list.
   @Test(arguments: [
     ([Edit(length: 1000, place: -7)], false), ([Edit(length: 0xFFFF_FFFF, place: 1024)], false),
     ([Edit(length: .max, place: 1024)], true),

@@ -10,7 +10,7 @@ import TestSupport
   private let scratch = Scratch()
   private static let rate = 200_000.0
 
-  /// Noise, which asks for more bits than there are.
+  /// Noise, which needs more bits than the rate has.
   private static func picture(_ index: Int) throws -> CVPixelBuffer {
     let buffer = try WriterBehaviourTests.picture(index)
     CVPixelBufferLockBaseAddress(buffer, [])

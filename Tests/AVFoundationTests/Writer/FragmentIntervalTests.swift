@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Where fragments begin, and whether those of several writers go together.
+/// The start of fragments, and whether those of several writers can be concatenated.
 @Suite(.serialized) struct FragmentIntervalTests {
   private func source() throws -> String {
     try Fixture.make(

@@ -99,7 +99,7 @@ private final class Log: Sendable {
     }
   }
 
-  /// Sizes that no memory has: refused, whatever they add up to.
+  /// Sizes beyond all memory are rejected, also if their sum overflows.
   @Test(arguments: [
     (0, 32, 16, Int.max, 64), (Int.max, 32, 16, 64, 64), (0, .max, 16, 64, 64), (0, 32, .max, 64, 64),
     (1 << 20, 32, 16, 1 << 31, 64), (0, 1 << 40, 16, 1 << 30, 1 << 30),

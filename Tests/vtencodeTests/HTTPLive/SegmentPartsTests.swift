@@ -5,7 +5,7 @@ import Testing
 
 @testable import vtencode
 
-/// The parts of the HTTP Live output by themselves.
+/// Unit tests of the parts of the HTTP Live output.
 @Suite struct SegmentPartsTests {
   @Test("A key frame is due at the first picture of each interval, in every pass, and after a pause")
   func keyFramesAreDueOnceInAnInterval() {
@@ -28,7 +28,8 @@ import Testing
     #expect(last == [CMTime(value: .max, timescale: 1)])
   }
 
-  @Test("The peak is that of runs between 0.5 and 1.5 target durations, as one finds by trying all")
+  @Test(
+    "The peak rate is that of runs between 0.5 and 1.5 target durations, compared with an exhaustive search")
   func thePeakIsThatOfAllRuns() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<200 {
@@ -55,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("Codecs have the names of RFC 6381 and of ISO/IEC 14496-15")
+  @Test("Codec strings follow RFC 6381 and ISO/IEC 14496-15")
   func codecsHaveTheirNames() {
     #expect(CodecString.avc("avc1", [1, 0x64, 0, 0x1F, 0xFF]) == "avc1.64001F")
     #expect(CodecString.avc("avc1", [1, 0x64]) == nil)
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("Names need no escapes in an address, and a run knows its own files alone")
+  @Test("Names need no escapes in a URL, and a run recognises only its own files")
   func namesNeedNoEscapes() {
     #expect(SegmentNames(playlist: "/a/my talk é.m3u8").stem == "my~20talk~20~c3~a9")
     #expect(SegmentNames(name: "a~20b").stem != SegmentNames(name: "a b").stem)
@@ -93,7 +94,7 @@ import Testing
     ] { #expect(!names.owns(file), "\(file)") }
   }
 
-  @Test("A window keeps three target durations, and counts the discontinuities that have left it")
+  @Test("A window keeps three target durations, and counts the removed discontinuities")
   func aWindowKeepsThreeTargets() {
     var playlist = MediaPlaylist(targetDuration: 4, kind: .window)
     for number in 0..<8 {
@@ -111,7 +112,7 @@ import Testing
     #expect(checker.complaints.isEmpty && checker.segments.map(\.number) == Array(2..<8))
   }
 
-  @Test("The checker complains of what the standard forbids")
+  @Test("The checker reports violations of the standard")
   func theCheckerComplains() {
     let good =
       "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:4\n#EXT-X-MAP:URI=\"i\"\n#EXTINF:4.4,\na.m4s\n#EXT-X-ENDLIST\n"
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("The key's cipher is that of OpenSSL's command, with the segment's number as its vector")
+  @Test("The encryption matches OpenSSL's command, with the segment number as initialisation vector")
   func theCipherIsOpenSSLs() throws {
     let folder = try Folder()
     let key = SegmentKey(bytes: Array(0..<16), uri: "k")

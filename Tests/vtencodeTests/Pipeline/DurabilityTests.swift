@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Signals, and what killed runs leave.
+/// Signals, and the files of killed runs.
 @Suite struct DurabilityTests {
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT]) func signalsEndTheRunWell(signal: Int32) throws {
     let folder = try Folder()
@@ -14,7 +14,7 @@ import Testing
         "--out", "out.mp4", "--progress", "json",
       ], in: folder.url, signal: .sent(signal, atFrame: 30))
     #expect(run.status == 128 + signal, "\(run.complaints)")
-    // The final name is that of what is whole.
+    // Only a complete file has the final name.
     #expect(folder.contents == ["out-part.mp4"])
     try expectNoErrors(Probe(folder.path("out-part.mp4")))
   }
@@ -57,7 +57,7 @@ import Testing
     #expect(try Probe(folder.path("out.\(ending)")).frameCount() == 5)
   }
 
-  /// A run does not take away what another, living run is writing.
+  /// A run does not remove the files of another active run.
   @Test func runsLeaveEachOtherAlone() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(

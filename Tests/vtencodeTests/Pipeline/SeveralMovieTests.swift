@@ -17,7 +17,7 @@ import Testing
     try #require(made.status == 0, "\(made.complaints)")
   }
 
-  @Test("Joined movies follow one another, with silence where one has no audio")
+  @Test("Joined movies are consecutive, with silence where one has no audio")
   func joined() throws {
     let folder = try Folder()
     try makeMovie("one.mp4", audio: false, in: folder)
@@ -67,7 +67,7 @@ import Testing
     for (time, wanted) in zip(times, expected) { #expect(abs(time - wanted) < 0.0005, "\(times)") }
   }
 
-  @Test("A common time scale holds the times of all, or is that of MPEG-2")
+  @Test("A common time scale represents the times of all, or is 90,000")
   func commonTimescales() {
     #expect(CommonTimescale.of([25, 15_360]) == 76_800)
     #expect(CommonTimescale.of([24_000, 30_000]) == 120_000)
@@ -80,7 +80,7 @@ import Testing
     #expect(CommonTimescale.minimum(for: .positiveInfinity) == nil)
   }
 
-  @Test("A part that the smallest of joined movies does not hold is refused before the start")
+  @Test("A crop that the smallest of joined movies does not contain is rejected before the start")
   func cropOfJoinedMovies() throws {
     let folder = try Folder()
     try makeMovie("one.mp4", audio: false, in: folder)
@@ -103,7 +103,7 @@ import Testing
     #expect((video.width, video.height, video.nb_read_frames) == (96, 128, "50"))
   }
 
-  @Test("No run replaces what another one, or itself, reads")
+  @Test("No run replaces the input of another run or its own")
   func inputsAreKept() throws {
     let folder = try Folder()
     try makeMovie("one.mp4", audio: false, in: folder)
@@ -135,7 +135,7 @@ import Testing
     #expect(try Data(contentsOf: folder.url.appendingPathComponent("b/one.mp4")) == before)
   }
 
-  @Test("Several movies get their names in a folder, and a broken one does not stop the others")
+  @Test("Several movies keep their names in a folder, and a damaged one does not stop the others")
   func folderOfMovies() throws {
     let folder = try Folder()
     try makeMovie("one.mp4", audio: true, in: folder)
@@ -153,7 +153,7 @@ import Testing
     #expect(again.status == 0 && again.text.contains("2 of 2 movies encoded"), "\(again.complaints)")
   }
 
-  @Test("Several movies need a folder, and names of their own")
+  @Test("Several movies need a folder and distinct names")
   func refusals() throws {
     let folder = try Folder()
     try makeMovie("one.mp4", audio: false, in: folder)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import vtencode
 
-/// `serve` over a connection of the system's.
+/// `serve` over TCP connections.
 @Suite struct FileServerTests {
   /// A server of a folder, which is closed with it.
   private final class Served {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("Files come with their types, their caching and leave for pages of any site")
+  @Test("Responses have the content type, the caching and the CORS header")
   func filesComeWithTheirTypes() throws {
     let served = try Served()
     let types = [
@@ -87,7 +87,7 @@ import Testing
     #expect(try served.ask("/a.m4s", "X: \(String(repeating: "x", count: 20_000))\r\n").status == 431)
   }
 
-  @Test("One connection carries several requests")
+  @Test("Several requests use one connection")
   func oneConnectionCarriesSeveral() throws {
     let served = try Served()
     try served.write("one", "a.mp4")
@@ -103,7 +103,7 @@ import Testing
     for text in ["", "GET /a HT", "nonsense\r\n\r\n"] {
       let client = try WebSocketClient(port: served.server.port)
       try client.send(Array(text.utf8))
-      // Without the limit the connection would stay open, and the client's own limit end this.
+      // Without the limit the connection would stay open until the client's own limit.
       let rest = client.readToEnd()
       #expect(rest.isEmpty || rest.contains(" 400 "), "\(rest)")
     }
@@ -116,7 +116,7 @@ import Testing
       + (ends ? "#EXT-X-ENDLIST\n" : "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"p\(parts).m4s\"\n")
   }
 
-  @Test("A playlist is held back until it has the part, and a part that is announced until it is there")
+  @Test("A blocking playlist request waits for its part, and a preload-hinted part waits until it exists")
   func playlistsAndPartsAreHeldBack() throws {
     let served = try Served()
     try served.write(Self.playlist(parts: 1), "a.m3u8")
@@ -127,21 +127,21 @@ import Testing
     try reload.send(Array(Served.request("/a.m3u8?_HLS_msn=5&_HLS_part=1").utf8))
     let part = try WebSocketClient(port: served.server.port)
     try part.send(Array(Served.request("/p1.m4s").utf8))
-    // Both wait now, or will; another request is answered meanwhile, and a part of no playlist is
-    // not waited for.
+    // Both wait now or will; another request is answered meanwhile, and an unknown part is not
+    // waited for.
     #expect(try served.ask("/p2.m4s").status == 404)
     try served.write("part", "p1.m4s")
     try served.write(Self.playlist(parts: 2), "a.m3u8")
     #expect(part.readToEnd().hasSuffix("part"))
     #expect(reload.readToEnd().hasSuffix(Self.playlist(parts: 2)))
-    // The end of the stream is news too.
+    // The end of the stream also answers waiting requests.
     let last = try WebSocketClient(port: served.server.port)
     try last.send(Array(Served.request("/a.m3u8?_HLS_msn=6").utf8))
     try served.write(Self.playlist(parts: 2, ends: true), "a.m3u8")
     #expect(last.readToEnd().hasSuffix("#EXT-X-ENDLIST\n"))
   }
 
-  @Test("A player that asks for a delta update gets the number of old segments in their place")
+  @Test("A delta update has the number of skipped segments in their place")
   func deltaUpdatesComeWhenAskedFor() throws {
     let served = try Served()
     let head =
@@ -163,7 +163,7 @@ import Testing
     #expect(
       asked.status == 200 && asked.body.isEmpty
         && asked.headers.contains("Content-Length: \(delta.utf8.count)"))
-    // No other value asks for one, and a playlist that has ended comes whole.
+    // No other value requests one, and an ended playlist is complete.
     #expect(try served.ask("/a.m3u8?_HLS_skip=NO").body == whole)
     try served.write(whole + "#EXT-X-ENDLIST\n", "a.m3u8")
     #expect(try served.ask("/a.m3u8?_HLS_skip=YES").body == whole + "#EXT-X-ENDLIST\n")

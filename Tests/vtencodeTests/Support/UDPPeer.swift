@@ -57,7 +57,7 @@ final class UDPPeer {
     return count >= 0 ? Array(bytes[..<count]) : nil
   }
 
-  /// Seconds on a clock that nobody sets, by which both ends of a call go.
+  /// Seconds of the monotonic clock, which both ends of a call use.
   // check-tests: nothing is compared with it but the limit of a hang
   static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) * 1e-9 }
 }
@@ -86,7 +86,7 @@ final class RunningProgram {
 
   func interrupt() { kill(process.processIdentifier, SIGINT) }
 
-  /// Waits for its end; what hangs is ended, and has the status of that.
+  /// Waits for its end; a process that hangs is killed and has that status.
   func finish() throws -> Finished {
     if !waitForSignal(end) {
       kill(process.processIdentifier, SIGKILL)

@@ -27,7 +27,7 @@ import Testing
   enum User: CaseIterable {
     case own, nobody
 
-    /// Goes before a program's name.
+    /// A command prefix for a program.
     var command: [String] {
       self == .own ? [] : ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
     }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "Files, network, processes, clocks and the kernel are out of reach, for root and for nobody",
+    "Files, network, processes, clocks and the kernel are not accessible, for root and for nobody",
     .enabled(if: isAvailable), arguments: User.possible)
   func theSandboxTakesAwayFilesAndNetwork(user: User) throws {
     let program = try ReachableProgram()
@@ -62,7 +62,7 @@ import Testing
     geteuid() == 0 && (try? CommandLine.run("setcap", ["-h"]))?.status == 0
 
   @Test(
-    "What a program may take on, and has not, is given up too",
+    "Inheritable capabilities are dropped too",
     .enabled(if: isAvailable && hasFileCapabilities))
   func permittedCapabilitiesAreGivenUpToo() throws {
     let program = try ReachableProgram()
@@ -75,7 +75,7 @@ import Testing
     #expect(found.fails.last == "capabilities none")
   }
 
-  @Test("What the sandbox is tried with works outside of it") func trialsCanSucceed() throws {
+  @Test("The operations that test the sandbox succeed outside of it") func trialsCanSucceed() throws {
     let folder = try Folder()
     let found = try check(
       ["--out", folder.path("out.mov"), "--outside", "/proc/\(getpid())/stat"], program: ReachableProgram())
@@ -97,13 +97,13 @@ import Testing
     #expect(
       Set(try check(out + ["--datagrams"], program: program).works).subtracting(files) == ["datagram socket"])
     let server = Set(try check(out + ["--port", "18080"], program: program).works).subtracting(files)
-    // Landlock knows ports from its fourth version on.
+    // Landlock supports ports from version 4 on.
     #expect(
       server.subtracting(["bind another TCP port"]) == ["datagram socket", "stream socket", "listen"])
   }
 
   @Test(
-    "Files that root reaches by a capability alone are reached, and nothing more",
+    "Files that root needs a capability for are accessible, and no others",
     .enabled(if: isAvailable && geteuid() == 0))
   func filesThatRootReachesByACapabilityAloneAreReached() throws {
     let folder = try Folder()
@@ -146,7 +146,7 @@ import Testing
       try check(["--device", "/dev/zero"]).map { $0.hasSuffix("works") } == [
         true, true, false, false, false, false, false, false,
       ])
-    // A folder of devices: those in it, and no new ones.
+    // A folder of devices: existing devices, and no new ones.
     #expect(
       try check(["--device", "/dev"]).map { $0.hasSuffix("works") } == [
         true, true, false, false, true, true, false, false,

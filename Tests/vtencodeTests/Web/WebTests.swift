@@ -65,7 +65,7 @@ import TestSupport
   }
 
   @Test(
-    "A page is given the frames that the sender sent; one that comes late begins with a key frame",
+    "A page receives the frames that the sender sent; one that joins late begins with a key frame",
     arguments: [("h264", "264"), ("hevc", "265")])
   func aPageIsGivenTheFramesThatTheSenderSent(codec: String, ending: String) throws {
     let folder = try Folder()
@@ -110,7 +110,7 @@ import TestSupport
       late += message.frame
     }
     let (sent, received) = try (send.figures(), receive.figures())
-    // One more where a busy machine has not decoded the second in time.
+    // One more if a busy machine has not decoded the second in time.
     #expect(sent["keyFrames"] ?? 0 >= 2 && received["shown"] == sent["frames"])
     #expect(Double(number) == received["shown"] && lateCount > 0 && lateCount < number)
     try Data(first).write(to: URL(fileURLWithPath: folder.path("first.\(ending)")))
@@ -121,7 +121,7 @@ import TestSupport
     #expect(try md5s("late.\(ending)", in: folder) == all.suffix(lateCount))
   }
 
-  @Test("Buttons do what they say: a key frame comes, packets are lost, the sender keeps to a rate")
+  @Test("The controls work: a key frame is sent, packets are lost, the sender keeps to a rate")
   func buttonsDoWhatTheySay() throws {
     let folder = try Folder()
     let web = try freePort()
@@ -183,7 +183,7 @@ import TestSupport
       try expectEnd(1008) { try $0.send(bad) }
     }
     try expectEnd(1003) { try $0.send("bytes", opcode: 2) }
-    // Longer than any message of the page's, in one piece and in many.
+    // Longer than any message of the page, in one fragment and in several.
     try expectEnd(1009) { try $0.send(String(repeating: "x", count: 2000)) }
     try expectEnd(1009) { client in
       try client.send(String(repeating: "x", count: 900), isFinal: false)
@@ -205,7 +205,7 @@ import TestSupport
     #expect((try show.figures()["receiverShown"] ?? 0) > 0)
   }
 
-  @Test("Only the page from here is let in, and no more of them than there is room for")
+  @Test("Only pages of this server are accepted, up to the limit")
   func onlyThePageFromHereIsLetIn() throws {
     let folder = try Folder()
     let web = try freePort()
@@ -220,7 +220,7 @@ import TestSupport
     #expect(status(origin: "http://evil.example") == 403)
     #expect(status(origin: "http://127.0.0.1:1") == 403 && status(origin: "null") == 403)
     #expect(status(origin: "") == 403)
-    // Somebody's name that was pointed here.
+    // A foreign host name that resolves to this address.
     #expect(status(origin: "http://evil.example:\(web)", host: "evil.example:\(web)") == 421)
     #expect(status(host: "localhost:\(web)") == 101)
     #expect(status(path: "/elsewhere") == 404)
@@ -238,7 +238,7 @@ import TestSupport
     #expect(show.text("err").contains("http://127.0.0.1:\(web)/?token=\(WebSocketClient.token) "))
     #expect(try get("what is this\r\n\r\n") == 400)
     var clients: [WebSocketClient] = []
-    // Those from before may not have gone yet.
+    // Earlier connections may not be closed yet.
     blockUntil {
       if let client = try? WebSocketClient(socketAt: web) { clients.append(client) }
       return clients.count >= 8
@@ -274,7 +274,7 @@ import TestSupport
     try expectFailure(["send", "test:", "--web", "8080", "--wait", "2s"], "omit --wait")
     try expectFailure(["send", "test:", "--web", "70000"], "--web")
     try expectFailure(["receive", "--listen", "5004", "--overwrite"], "--overwrite requires --out")
-    // Somebody has the port.
+    // The port is in use.
     let web = try freePort()
     let taken = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(taken) }
@@ -287,7 +287,7 @@ import TestSupport
   }
 }
 
-/// A port that nobody had a moment ago.
+/// A port that was free a moment ago.
 func freePort(kind: Int32 = Int32(SOCK_STREAM.rawValue)) throws -> Int {
   let descriptor = socket(AF_INET, kind, 0)
   try #require(descriptor >= 0)

@@ -15,7 +15,7 @@ import Testing
       width: 160, height: 96, properties: [kVTCompressionPropertyKey_AverageBitRate: NSNumber(value: rate)])
     defer { VTCompressionSessionInvalidate(session) }
     var (storage, silo) = (VTMultiPassStorage?.none, VTFrameSilo?.none)
-    // Later than zero, as a part of a movie is.
+    // After zero, like a part of a movie.
     let begin = 300
     let whole = CMTimeRange(start: clip.time(begin), end: clip.time(begin + count))
     #expect(
@@ -62,7 +62,7 @@ import Testing
       try check(
         VTFrameSiloSetTimeRangesForNextPass(
           frames, timeRangeCount: number, timeRangeArray: try #require(list)), "silo")
-      // A first pass of libx264 is but for its statistics: nothing of it is left.
+      // A first pass of libx264 only gives statistics: its frames are not stored.
       #expect(SiloFrames.all(frames).1.isEmpty)
     }
     #expect(pass == 2)
@@ -71,7 +71,7 @@ import Testing
     #expect(samples.map(\.bytes) != firstPass)
     let times = samples.map(\.presentationTimeStamp)
     #expect(times.sorted() == (begin..<begin + count).map(clip.time))
-    // Some come in another order than they are shown.
+    // Some are not in presentation order.
     #expect(times != times.sorted())
     let bits = samples.reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) } * 8
     let seconds = Double(count) / 30

@@ -10,8 +10,8 @@ import Testing
   private static let clip = TestClip(width: 160, height: 96, noise: 12, cutEvery: 40)
   private static let count = 150
 
-  /// A session after its second pass, whose rate the program then wants to be another: so the pass
-  /// has missed it.
+  /// A session after its second pass, whose rate the program then changes, so that the pass has
+  /// missed it.
   private struct Passes {
     let session: VTCompressionSession
     let storage: VTMultiPassStorage
@@ -52,7 +52,7 @@ import Testing
       }
     }
 
-    /// - Parameter rate: what the program wants from then on.
+    /// - Parameter rate: the new rate.
     /// - Returns: Whether another pass is asked for, and what `EndPass` returned.
     func run(_ frames: [Int], thenRate rate: Int? = nil, isFinal: Bool = false) throws -> (Bool, OSStatus) {
       try check(VTCompressionSessionBeginPass(session, flags: isFinal ? .beginFinalPass : [], nil), "begin")
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(
-    "A third pass is over parts alone: the rest keeps its bits, and the rate comes right",
+    "A third pass encodes only parts: the rest keeps its bits, and the rate is met",
     arguments: [(true, 156_000), (false, 145_000)])
   func aThirdPassIsOverPartsAlone(_ allowsReordering: Bool, _ wanted: Int) throws {
     let passes = try Passes(allowsReordering: allowsReordering)
@@ -121,8 +121,8 @@ import Testing
     #expect(before.filter { !isIn($0) }.map(\.bytes) == after.filter { !isIn($0) }.map(\.bytes))
     #expect(before.filter(isIn).map(\.bytes) != after.filter(isIn).map(\.bytes))
     #expect(before.map(decodeTime) == after.map(decodeTime))
-    // Each group has about what it was to have: it changed by a quarter at most, and a bit for the
-    // model's faults.
+    // Each group has about its planned bits: it changed by a quarter at most, plus the error of the
+    // model.
     for group in stride(from: 0, to: Self.count, by: 30) {
       func bits(_ samples: [CMSampleBuffer]) -> Double {
         let own = samples.filter {
@@ -143,7 +143,7 @@ import Testing
     #expect(probe.frames.count == Self.count)
   }
 
-  @Test("Without the property a pass is over the whole, and two are made")
+  @Test("Without the property a pass encodes the whole movie, and two are made")
   func withoutThePropertyAPassIsOverTheWhole() throws {
     let passes = try Passes(allowsReordering: true, allowsParts: false)
     defer { VTCompressionSessionInvalidate(passes.session) }
