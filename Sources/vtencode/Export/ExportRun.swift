@@ -24,35 +24,7 @@ struct ExportRun: Sendable {
     Interrupt.shared.watch()
     let file = try InputFile(movie)
     let asset = AVURLAsset(url: URL(fileURLWithPath: file.path))
-    do {
-      _ = try await asset.load(.tracks)
-    } catch {
-      throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it a complete movie?")
-    }
-    let tracks = asset.tracks
-    try ResourceLimits.check(tracks: tracks.count(where: isRead))
-    for track in tracks where track.mediaType == .video {
-      let size = (
-        Int(clamping: Double(track.naturalSize.width)), Int(clamping: Double(track.naturalSize.height))
-      )
-      try ResourceLimits.check(decoded: size, encoded: preset.codec == nil ? nil : size, isDeep: false)
-    }
-    if preset.name != AVAssetExportPresetPassthrough, asset.hasProtectedContent,
-      tracks.contains(where: { isRead($0) && !$0.isDecodable })
-    {
-      throw MovieSource.isEncrypted(movie)
-    }
-    if preset.name == AVAssetExportPresetAppleM4A, !tracks.contains(where: isRead) {
-      throw Failure("'\(movie)' has no audio, which is all that the preset \(preset.text) writes")
-    }
-    guard let session = AVAssetExportSession(asset: asset, presetName: preset.name) else {
-      throw Failure("the preset \(preset.text) has no encoder here; see vtencode export --help")
-    }
-    guard
-      await AVAssetExportSession.compatibility(ofExportPreset: preset.name, with: asset, outputFileType: nil)
-    else {
-      throw Failure("the preset \(preset.text) cannot be used for '\(movie)'; choose another")
-    }
+    let session = try await makeSession(for: asset)
     let pending = try PendingFile(for: path, replaces: replaces)
     defer { pending.discard() }
     // A container that the session does not write is made of its movie.
@@ -72,7 +44,7 @@ struct ExportRun: Sendable {
     session.ovtToleratesDamage = true
     let onePass = makesPasses ? reasonForOnePass : nil
     if let onePass { note(onePass) }
-    let textless = noticeOfText(in: tracks)
+    let textless = noticeOfText(in: asset.tracks)
     if let textless { note(textless) }
     session.canPerformMultiplePassesOverSourceMediaData = makesPasses && onePass == nil
     // Temporary files are written next to the output, where there is room.
@@ -109,6 +81,33 @@ struct ExportRun: Sendable {
         "'\(movie)' is damaged, and '\(name)' holds what could be read: \(damage)",
         status: SourceDamage.exitStatus)
     }
+  }
+
+  /// Checks that the movie can be read and exported with the preset, and makes the session.
+  /// - Throws: a `Failure` if it cannot.
+  private func makeSession(for asset: AVURLAsset) async throws -> AVAssetExportSession {
+    do {
+      _ = try await asset.load(.tracks)
+    } catch {
+      throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it a complete movie?")
+    }
+    let tracks = asset.tracks
+    try ResourceLimits.check(tracks: tracks.count(where: isRead))
+    for track in tracks where track.mediaType == .video {
+      let size = (
+        Int(clamping: Double(track.naturalSize.width)), Int(clamping: Double(track.naturalSize.height))
+      )
+      try ResourceLimits.check(decoded: size, encoded: preset.codec == nil ? nil : size, isDeep: false)
+    }
+    guard let session = AVAssetExportSession(asset: asset, presetName: preset.name) else {
+      throw Failure("the preset \(preset.text) has no encoder here; see vtencode export --help")
+    }
+    guard
+      await AVAssetExportSession.compatibility(ofExportPreset: preset.name, with: asset, outputFileType: nil)
+    else {
+      throw Failure("the preset \(preset.text) cannot be used for '\(movie)'; choose another")
+    }
+    return session
   }
 
   /// Whether the preset reads a track.
