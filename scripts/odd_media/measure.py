@@ -5,7 +5,7 @@ import subprocess
 
 
 class Movie:
-    """The pictures, times, picture shape, colors, sound and metadata of a file. All are empty if
+    """The pictures, times, picture shape, colors, audio and metadata of a file. All are empty if
     the file cannot be read."""
 
     def __init__(self, path, reader=()):
@@ -62,12 +62,12 @@ class Movie:
 
     @property
     def lead(self):
-        """The time in seconds by which the sound starts before the first picture."""
+        """The time in seconds by which the audio starts before the first picture."""
         return max(0, -self.offset) if self.offset is not None else 0
 
     @property
     def offset(self):
-        """The time in seconds from the first picture to the start of the sound."""
+        """The time in seconds from the first picture to the start of the audio."""
         if self.sound_start is None or not self.times:
             return None
         return self.sound_start - min(self.times)
@@ -106,7 +106,7 @@ def thumbnails(path, reader=(), count=5):
 
 
 def loudness(path, reader=()):
-    """The volume of the first sound track in decibels, or None if there is no sound."""
+    """The volume of the first audio track in decibels, or None if there is no audio."""
     done = subprocess.run(["ffmpeg", "-nostdin", "-v", "info", *reader, "-i", path, "-map", "0:a:0", "-af", "volumedetect", "-f", "null", "-"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
     for line in done.stderr.decode(errors="replace").splitlines():
