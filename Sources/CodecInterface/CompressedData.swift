@@ -19,7 +19,7 @@ public struct CompressedData: ~Copyable, @unchecked Sendable {
   public typealias GiveBack =
     @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer, Int) -> Void
 
-  /// Memory that no longer has an owner. Who receives it has to call `giveBack` with `context`,
+  /// Memory that no longer has an owner. The receiver has to call `giveBack` with `context`,
   /// `memory` and `capacity`.
   public struct Released {
     /// The address of the memory.

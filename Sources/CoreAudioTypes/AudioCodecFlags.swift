@@ -22,7 +22,7 @@ public enum MPEG4ObjectID: Int, Sendable {
   case HVXC = 9
 }
 
-/// The flag that states that all other flags are clear. It is used because 0 stands for unspecified
+/// The flag that states that all other flags are clear. It is used because 0 means unspecified
 /// flags.
 public let kAudioFormatFlagsAreAllClear: AudioFormatFlags = 0x8000_0000
 

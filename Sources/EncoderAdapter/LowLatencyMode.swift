@@ -22,7 +22,7 @@ package final class LowLatencyMode<Engine: PictureEngine>: EngineMode {
   }
 
   /// The most seconds between key frames of a stream without look-ahead that is not a call, where a
-  /// session names no interval. A call has no key frames that nobody asks for.
+  /// session names no interval. A call has only requested key frames.
   private static var defaultKeyFrameSeconds: Double { 10 }
 
   package func converted(

@@ -2,7 +2,7 @@
 import CFFmpeg
 import Foundation
 
-/// Collects what libav logs, so that it becomes part of an error instead of a line on somebody's
+/// Collects what libav logs, so that it becomes part of an error instead of a line on the user's
 /// terminal.
 ///
 /// A library must not print. Warnings and errors that are logged on a thread inside `collect` are

@@ -14,7 +14,8 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
 
   private let lock = Lock()
   private let keepsFiles: Bool
-  /// Whether the path is a temporary one that the storage has chosen, so that nobody else uses it.
+  /// Whether the path is a temporary one that the storage has chosen, so that no other process uses
+  /// it.
   private let isTemporary: Bool
   private var closed = false
   /// The id of the encoder that writes into the storage; nil before the first pass.
@@ -143,8 +144,8 @@ public func VTMultiPassStorageCreate(
   }
   let existing = VTMultiPassStorage.existing(at: path)
   // An encoder library reports a path that it cannot write to only as a failure to start, so the
-  // file is created here. A temporary name must be new, not a link that somebody else has put
-  // there. O_NONBLOCK, because opening a pipe may block for ever.
+  // file is created here. A temporary name must be new, not a link that another process has created
+  // there. O_NONBLOCK, because opening a pipe may block forever.
   guard VTMultiPassStorage.isFile(path) != false else { return kVTMultiPassStorageInvalidErr }
   let flags =
     O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fileURL == nil ? O_EXCL | O_NOFOLLOW : O_TRUNC)

@@ -226,7 +226,7 @@ import Testing
     #expect(throws: NSError.self) { try file.write(from: TestAudio.buffer([[0]], rate: 8000)) }
   }
 
-  @Test("A file that is replaced is there, as it was, until the new one is whole, and keeps its permissions")
+  @Test("A replaced file stays unchanged until the new one is complete, and its permissions are kept")
   func replacedAtTheEnd() throws {
     let folder = try TemporaryFolder()
     let url = folder.file("x.wav")
@@ -262,7 +262,7 @@ import Testing
       let folder = try TemporaryFolder()
       let url = folder.file("x.wav")
       try Data("precious".utf8).write(to: url)
-      // A limit of the file size stands for a full disk.
+      // A limit of the file size simulates a full disk.
       signal(SIGXFSZ, SIG_IGN)
       var tight = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
       setrlimit(__rlimit_resource_t(1), &tight)

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("Adopted memory goes back once: at the end, when it is too small, or by who took it")
+  @Test("Adopted memory is returned once: at the end, when it is too small, or by its receiver")
   func giveBack() throws {
     let returns = Returns()
     do {

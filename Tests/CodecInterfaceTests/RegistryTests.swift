@@ -9,7 +9,8 @@ import Testing
       makeEncoder: { (_) throws(CodecError) in throw .unsupported("nothing") })
   }
 
-  @Test("An id is there once, in the order of registration; a description promises nothing by itself")
+  @Test(
+    "An identifier is listed once, in the order of registration; a description has no features by default")
   func encoders() {
     let registry = CodecRegistry()
     registry.register(encoder("a"))

@@ -58,7 +58,7 @@ import VideoBitstream
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// One picture with a late order holds back those after it, but not for ever, and none is looked
+  /// One picture with a late order holds back those after it, but not forever, and none is looked
   /// for again and again.
   @Test func aPictureOfLateOrder() throws {
     let (sps, pps) = (try sequence(0, width: 176, height: 144), pictureSet(0))

@@ -7,10 +7,10 @@ import Testing
 /// Streams that would fill the memory: `SECURITY.md` has the limits.
 @Suite struct StreamLimitTests {
   /// Units that are not slices, short or long, before a slice and after one: the parser does not
-  /// keep them for ever.
+  /// keep them forever.
   @Test(arguments: [ElementaryStreamCodec.h264, .hevc], [2, 100_000])
   func anAccessUnitWithoutEnd(_ codec: ElementaryStreamCodec, size: Int) throws {
-    // Supplemental information; and a slice before it, which nobody can read.
+    // Supplemental information; and a slice before it, which cannot be decoded.
     let header: [UInt8] = codec == .h264 ? [6, 0xff] : [39 << 1, 1]
     let slice: [UInt8] = codec == .h264 ? [0, 0, 1, 0x65, 0xff] : [0, 0, 1, 19 << 1, 1, 0xff]
     let unit = [0, 0, 1] + header + [UInt8](repeating: 0xff, count: size - header.count)

@@ -97,7 +97,7 @@ import Testing
     #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.frames == 250)
   }
 
-  @Test("A peak that nobody named leaves the level alone")
+  @Test("Without a peak rate the level is unchanged")
   func impliedPeak() throws {
     var c = Self.settings()
     c.level = 31

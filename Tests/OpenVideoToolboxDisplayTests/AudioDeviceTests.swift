@@ -38,7 +38,7 @@
       #expect(count.value == 0)
     }
 
-    /// Who starts at once with others takes the device from them: after a stop nobody is asked any
+    /// A renderer that starts takes the device from others: after a stop no callback is called any
     /// more.
     @Test(.timeLimit(.minutes(HangLimit.minutes))) func startsOfSeveralThreadsLeaveNoDeviceBehind()
       async throws

@@ -37,7 +37,7 @@ extension Array {
   group.wait(timeout: HangLimit.deadline) == .success
 }
 
-/// Waits for a state that nobody tells of: the thread sleeps between two looks at it.
+/// Waits for a state without notification: the thread sleeps between two looks at it.
 /// - Returns: False if it has not come after ``HangLimit/seconds``.
 @discardableResult public func blockUntil(_ condition: () throws -> Bool) rethrows -> Bool {
   let deadline = HangLimit.deadline
@@ -48,7 +48,7 @@ extension Array {
   return true
 }
 
-/// Waits for a state that nobody tells of, without keeping the thread.
+/// Waits for a state without notification, without keeping the thread.
 /// - Returns: False if it has not come after ``HangLimit/seconds``, or if the task is cancelled.
 @discardableResult public func waitUntil(_ condition: () throws -> Bool) async rethrows -> Bool {
   let deadline = HangLimit.deadline
@@ -70,7 +70,7 @@ extension Array {
 }
 
 /// Lets time pass for other threads, counted in short calls of the system: a thousand are about
-/// half a millisecond where nobody else wants the processor, which is given away once in a
+/// half a millisecond where no other thread needs the processor, which is given away once in a
 /// thousand. For moments that tests of races vary, and for more chances of what must not happen;
 /// what a test proves holds whatever they take.
 public func letOthersRun(turns: Int) {

@@ -59,7 +59,7 @@ import TestSupport
     #expect(names == others.sorted())
   }
 
-  @Test("A storage that nobody holds any more is closed; one that is to stay leaves its file")
+  @Test("An unreferenced storage is closed; a permanent one leaves its file")
   func aStorageThatNobodyHoldsAnyMoreIsClosed() throws {
     defer { remove() }
     do { _ = try make("gone.stats") }
@@ -86,7 +86,7 @@ import TestSupport
   }
 
   @Test(
-    "A pipe, a device or a folder is not storage, and nobody waits for one",
+    "A pipe, a device or a folder is not storage, and opening one does not block",
     .timeLimit(.minutes(HangLimit.minutes)))
   func whatIsNotAFileIsNeitherTakenNorRemoved() throws {
     defer { remove() }

@@ -240,7 +240,7 @@ import Testing
     #expect(try String(contentsOfFile: folder.path("out.mp4"), encoding: .utf8) == "precious")
   }
 
-  /// A limit of the file size stands for a full disk: the system refuses the bytes in the middle of
+  /// A limit of the file size simulates a full disk: the system refuses the bytes in the middle of
   /// the run.
   @Test(arguments: ["out.mp4", "out.264"]) func aFileSizeLimitLeavesNothingHalfWritten(name: String) throws {
     let folder = try Folder()

@@ -68,7 +68,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput, _ codec: VideoCodec) {
     take(buffer.release(at: time))
   }
   take(buffer.release(at: time + 1e9))
-  require(buffer.deadline == nil, "packets wait for ever")
+  require(buffer.deadline == nil, "packets wait forever")
 }
 
 /// Passes foreign datagrams to both ends of a session; some of them have the session's SSRC.

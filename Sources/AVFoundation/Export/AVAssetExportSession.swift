@@ -69,7 +69,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     get { lock.withLock { settings.url } }
     set { lock.withLock { settings.url = newValue } }
   }
-  /// The type of the file. Nil stands for the type that the path extension of `outputURL` denotes,
+  /// The type of the file. Nil means the type that the path extension of `outputURL` denotes,
   /// if the preset supports it.
   open var outputFileType: AVFileType? {
     get { lock.withLock { settings.type } }

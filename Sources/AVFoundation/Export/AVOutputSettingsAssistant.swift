@@ -62,12 +62,12 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
 
   // MARK: - Source
 
-  /// The format of the source video. Nil stands for pictures of the preset's size.
+  /// The format of the source video. Nil means pictures of the preset's size.
   open var sourceVideoFormat: CMVideoFormatDescription? {
     get { lock.withLock { source.video } }
     set { lock.withLock { source.video = newValue } }
   }
-  /// The format of the source audio. Nil stands for two channels at 44100 Hz.
+  /// The format of the source audio. Nil means two channels at 44100 Hz.
   open var sourceAudioFormat: CMAudioFormatDescription? {
     get { lock.withLock { source.audio } }
     set { lock.withLock { source.audio = newValue } }

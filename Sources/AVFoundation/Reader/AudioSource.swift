@@ -85,10 +85,10 @@ final class AudioSource: SampleSource {
   private var hasEnded = false
   private var isDrained = false
   private var ready: [AudioDecoder.Chunk] = []
-  /// The error that ends the reading; thrown after all audio before it has been given out.
+  /// The error that ends the reading; thrown after all audio before it has been delivered.
   private var failure: (any Error)?
   private let damage: DamageLog
-  /// Whether any sample of the track has been given out.
+  /// Whether any sample of the track has been delivered.
   private var hasReturnedSamples = false
   /// The number of damaged packets that have been reported.
   private var knownLoss = 0

@@ -46,7 +46,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var clock = 0
   /// The error of the first sample that could not be decoded before the first picture.
   private var earlyFailure: OSStatus?
-  /// The error that ends the reading; thrown after all pictures before it have been given out.
+  /// The error that ends the reading; thrown after all pictures before it have been delivered.
   private var failure: (any Error)?
   private let deinterlacer: Deinterlacer?
   private let damage: DamageLog
@@ -328,7 +328,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       return
     }
     guard damage.isTolerated else {
-      // The pictures that were decoded before are valid and are given out first.
+      // The pictures that were decoded before are valid and are delivered first.
       (failure, isDrained) = (failure ?? damaged(time, status), true)
       return
     }

@@ -20,7 +20,7 @@ final class StoredSampleSource: SampleSource {
   /// The current format; it differs from the track's where the format changes within the track.
   private var format: CMFormatDescription?
   private let damage: DamageLog
-  /// Whether any sample of the track has been given out.
+  /// Whether any sample of the track has been delivered.
   private var hasReturnedSamples = false
   /// The number of damaged packets that have been reported.
   private var knownLoss = 0

@@ -126,7 +126,7 @@ extension AVAssetWriter {
   var keyFrameInterval: CMTime {
     isForSegments ? lock.withLock { properties.usedSegmentInterval } : .invalid
   }
-  /// The source time from which the key frame interval is counted; invalid stands for the session's
+  /// The source time from which the key frame interval is counted; invalid means the session's
   /// start.
   var segmentStart: CMTime { lock.withLock { properties.segmentStart } }
 

@@ -12,7 +12,7 @@ extension AVAssetWriter {
     set { lock.withLock { properties.optimizes = newValue } }
   }
 
-  /// The time scale of the movie header, in units per second. 0 stands for a scale that suits the
+  /// The time scale of the movie header, in units per second. 0 means a scale that suits the
   /// tracks.
   public var movieTimeScale: CMTimeScale {
     get { lock.withLock { properties.movieTimeScale } }
@@ -27,7 +27,7 @@ extension AVAssetWriter {
   }
 
   /// The folder for the temporary files of inputs that encode in several passes, which hold encoded
-  /// frames and statistics. Nil stands for the system's temporary folder.
+  /// frames and statistics. Nil means the system's temporary folder.
   ///
   /// The movie itself needs no temporary folder: its bytes are written to an unnamed file in the
   /// output folder, which gets its name in the end. `startWriting()` fails if the folder does not
@@ -53,8 +53,8 @@ extension AVAssetWriter {
     set { lock.withLock { properties.fragmentInterval = newValue } }
   }
 
-  /// The duration of the first fragment of a fragmented movie. An invalid time, the default, stands
-  /// for `movieFragmentInterval`.
+  /// The duration of the first fragment of a fragmented movie. An invalid time, the default, means
+  /// `movieFragmentInterval`.
   public var initialMovieFragmentInterval: CMTime {
     get { lock.withLock { properties.firstFragmentInterval } }
     set { lock.withLock { properties.firstFragmentInterval = newValue } }
@@ -82,7 +82,7 @@ extension AVAssetWriter {
 extension AVAssetWriter {
   /// The interval of segments. A segment ends at the first sync sample at or after the next
   /// multiple of this interval, counted from `initialSegmentStartTime`. An invalid time, the
-  /// default, stands for six seconds. With an indefinite time, segments end only at calls of
+  /// default, means six seconds. With an indefinite time, segments end only at calls of
   /// `flushSegment()`.
   public var preferredOutputSegmentInterval: CMTime {
     get { lock.withLock { properties.segmentInterval } }
@@ -91,7 +91,7 @@ extension AVAssetWriter {
 
   /// The source time from which segments are counted. The first segment ends at the first sync
   /// sample at or after the first multiple of the segment interval, counted from this time, that
-  /// follows the session's start. An invalid time, the default, stands for the session's start.
+  /// follows the session's start. An invalid time, the default, means the session's start.
   public var initialSegmentStartTime: CMTime {
     get { lock.withLock { properties.segmentStart } }
     set { lock.withLock { properties.segmentStart = newValue } }

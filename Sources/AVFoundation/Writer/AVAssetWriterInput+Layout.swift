@@ -25,7 +25,7 @@ extension AVAssetWriterInput {
     get { lock.withLock { layout.metadata } }
     set { lock.withLock { layout.metadata = newValue } }
   }
-  /// The size of the picture in the track's header, in square pixels. Zero stands for the size of
+  /// The size of the picture in the track's header, in square pixels. Zero means the size of
   /// the samples. With a side outside of 1 to 32767 `startWriting()` fails.
   public var naturalSize: CGSize {
     get { lock.withLock { layout.naturalSize } }

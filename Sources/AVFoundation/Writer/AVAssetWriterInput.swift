@@ -86,7 +86,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     get { lock.withLock { properties.transform } }
     set { lock.withLock { properties.transform = newValue } }
   }
-  /// The time scale of the track in units per second. 0 stands for a scale in which the samples'
+  /// The time scale of the track in units per second. 0 means a scale in which the samples'
   /// times are exact. If the samples' time scale exceeds 10,000,000, as with nanoseconds, times are
   /// rounded to a scale of at least 90,000 units per second.
   open var mediaTimeScale: CMTimeScale {

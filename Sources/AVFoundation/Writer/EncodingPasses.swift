@@ -52,7 +52,7 @@ final class EncodingPasses: @unchecked Sendable {
 
   /// Creates the storage.
   /// - Parameters:
-  ///   - folder: The folder for the files; nil stands for the system's temporary folder.
+  ///   - folder: The folder for the files; nil means the system's temporary folder.
   ///   - rate: The average bit rate, in bits per second.
   /// - Throws: `AVError` if the files cannot be made.
   init(in folder: URL?, rate: Double) throws {

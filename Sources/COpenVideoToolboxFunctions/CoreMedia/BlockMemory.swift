@@ -12,7 +12,8 @@ private func withSource<Result>(
   guard let source = source?.pointee else { return body(nil) }
   let allocate = source.AllocateBlock
   let free = source.FreeBlock
-  // The functions of the module take the block as one that is there, which is the same to C.
+  // The functions of the module take a block that is not null, which has the same representation in
+  // C.
   let copy = CMBlockBufferCustomBlockSource(
     version: source.version, AllocateBlock: allocate,
     FreeBlock: unsafeBitCast(

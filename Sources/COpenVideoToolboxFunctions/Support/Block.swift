@@ -18,6 +18,6 @@ final class Block: @unchecked Sendable {
 
 /// A pointer of C that is passed to a callback as it came.
 struct Refcon: @unchecked Sendable {
-  // Sendable: what is there is C's, which says from which threads it is called.
+  // Sendable: the block belongs to C, which decides from which threads it is called.
   let pointer: UnsafeMutableRawPointer?
 }

@@ -49,7 +49,7 @@ extension CVPixelBufferPool: CFRuntimeObject {
 
 /// The number of buffers that the pool keeps regardless of age, a number.
 public nonisolated(unsafe) let kCVPixelBufferPoolMinimumBufferCountKey: CFString = "MinimumBufferCount"
-/// The time in seconds for which an unused buffer is kept, a number; 0 keeps it for ever.
+/// The time in seconds for which an unused buffer is kept, a number; 0 keeps it forever.
 public nonisolated(unsafe) let kCVPixelBufferPoolMaximumBufferAgeKey: CFString = "MaximumBufferAge"
 
 /// In the auxiliary attributes of a single creation: the number of buffers of the pool at which no

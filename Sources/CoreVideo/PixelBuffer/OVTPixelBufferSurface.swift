@@ -37,7 +37,7 @@ public struct OVTMappedPlane {
 
 /// Makes a pixel buffer of a picture on a surface.
 ///
-/// Width, height, format and planes are known at once. The memory is there only while the buffer is
+/// Width, height, format and planes are known at once. The memory exists only while the buffer is
 /// locked:
 ///
 /// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be

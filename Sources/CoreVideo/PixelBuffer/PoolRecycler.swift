@@ -30,7 +30,7 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
 
   private let state = LockedState(State())
   private let minimumCount: Int
-  /// The time in nanoseconds for which unused memory is kept; nil for ever.
+  /// The time in nanoseconds for which unused memory is kept; nil forever.
   private let maximumAge: UInt64?
 
   init(minimumCount: Int, maximumAge: Double) {

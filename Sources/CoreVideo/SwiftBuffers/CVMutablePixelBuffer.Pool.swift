@@ -35,7 +35,7 @@ extension CVMutablePixelBuffer {
       pixelBufferAttributes attributes: CVPixelBufferCreationAttributes,
       configuration: Configuration = Configuration()
     ) throws {
-      // For Core Video's key, 0 means that memory is kept for ever.
+      // For Core Video's key, 0 means that memory is kept forever.
       let age = configuration.ageOutDuration
       let poolAttributes: [CFString: Any] = [
         kCVPixelBufferPoolMaximumBufferAgeKey: NSNumber(value: age == 0 ? .leastNonzeroMagnitude : age),

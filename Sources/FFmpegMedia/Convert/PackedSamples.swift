@@ -194,7 +194,7 @@ private struct SampleRow {
     planes = (0..<4).map { plane in view.planes[plane].map { $0 + row * Int(view.strides[plane]) } }
   }
 
-  /// The row of a plane. Whoever asks has made the picture, and knows that the plane is there.
+  /// The row of a plane. The caller has created the picture, so the plane exists.
   func words(_ plane: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(planes[plane]!) }
 
   /// The samples of a plane with 16 bits.

@@ -15,7 +15,7 @@ package final class NetworkInput: @unchecked Sendable {
     case refused(String)
     /// The sender has gone, for this reason; the input waits for it to come back.
     case left(String)
-    /// A sender is there again, after so many seconds.
+    /// A sender has returned, after a number of seconds.
     case returned(seconds: Double)
   }
 

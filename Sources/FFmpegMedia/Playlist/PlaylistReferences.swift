@@ -4,7 +4,7 @@ import CoreFoundation
 import Foundation
 
 /// The resources that a playlist may refer to: files below its folder, or addresses of its own
-/// origin (RFC 6454). A playlist is made by somebody else, and could otherwise have any file of
+/// origin (RFC 6454). A playlist may be malicious, and could otherwise have any file of
 /// this machine, and any server that it reaches, read into the output.
 ///
 /// libavformat opens every playlist, segment and key through the function that `attach` sets. It
@@ -200,7 +200,7 @@ final class PlaylistReferences {
     return "'\(bare.prefix { $0 != ":" }):...'"
   }
 
-  /// A path without symbolic links; nil if nothing is there.
+  /// A path without symbolic links; nil if it does not exist.
   static func real(_ path: String) -> String? {
     guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }

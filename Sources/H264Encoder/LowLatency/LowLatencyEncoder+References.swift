@@ -44,7 +44,7 @@ extension LowLatencyEncoder {
     return referenceUse.shouldUseSeveralReferences(index: nextIndex, minimumShare: least) ? count : 1
   }
 
-  /// Adds a reference picture to `list0`, unless it is there already: a second entry would cost
+  /// Adds a reference picture to `list0`, unless it is in the list: a second entry would cost
   /// bits and gain nothing.
   func want(_ entry: DecodedPictureBuffer.Entry) {
     if !list0.contains(where: { $0.picture == entry.picture }) { list0.append(entry) }

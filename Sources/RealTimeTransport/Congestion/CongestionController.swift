@@ -284,7 +284,7 @@ public struct CongestionController: Sendable {
   }
 
   /// The rate of a busy line, measured on the newest packets, if it is clearly below the target
-  /// rate; this shows before a queue stands. Packets that have waited for each other arrive with
+  /// rate; this shows before a queue builds up. Packets that have waited for each other arrive with
   /// the spacing of their transmission times. The longest pause is left out, because it may have
   /// another cause.
   private var slowLineRate: Double? {

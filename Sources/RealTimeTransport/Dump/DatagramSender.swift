@@ -34,7 +34,7 @@ public final class DatagramSender {
   /// - Parameters:
   ///   - bytes: The datagram.
   ///   - port: The port on the loopback interface.
-  /// - Throws: ``Failure``. That nobody listens at the port is not an error: datagrams may be lost.
+  /// - Throws: ``Failure``. A port without a listener is not an error: datagrams may be lost.
   public func send(_ bytes: [UInt8], toLoopbackPort port: UInt16) throws {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

@@ -41,7 +41,7 @@ struct Goodbye {
 
 /// Limits the answers of an end that has left to the other end's goodbyes: to the number of
 /// goodbyes that an end sends. Otherwise two ends that received forged goodbyes in each other's
-/// name would answer each other's answers for ever, with three packets each time.
+/// name would answer each other's answers forever, with three packets each time.
 struct GoodbyeAnswers {
   private var next = -Double.infinity
   private var left = Int(Goodbye.timeout / Goodbye.interval)

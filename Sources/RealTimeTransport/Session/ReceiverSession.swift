@@ -309,7 +309,7 @@ public struct ReceiverSession {
       case .senderReport(let report): mapping = report
       case .bye:
         state = .closed
-        // Two ends that both said goodbye would otherwise answer each other for ever.
+        // Two ends that both said goodbye would otherwise answer each other forever.
         if goodbye == nil, goodbyeAnswers.allowAnswer(at: time) {
           for answer in Goodbye.answers(toBytes: size, from: configuration.source) { send(answer) }
         }

@@ -245,7 +245,7 @@ public struct SenderSession {
     let isBye = packets.contains { if case .bye = $0 { true } else { false } }
     if isBye {
       state = .closed
-      // Two ends that both said goodbye would otherwise answer each other for ever.
+      // Two ends that both said goodbye would otherwise answer each other forever.
       if goodbye == nil, goodbyeAnswers.allowAnswer(at: time) {
         for answer in Goodbye.answers(toBytes: plain.count, from: configuration.source) {
           sendControl(answer)

@@ -162,7 +162,7 @@ struct HardLimits {
   /// of a window.
   private static let steps = 16.0
   /// The largest share of a limit's rate that is left for the frames that are only expected:
-  /// content that would exceed the limit for ever makes no frame coarser than the limit itself
+  /// content that would exceed the limit forever makes no frame coarser than the limit itself
   /// does.
   private static let mostExpected = 0.95
   /// The rounding error of sums of durations, in seconds.

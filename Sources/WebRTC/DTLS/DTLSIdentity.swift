@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSRTP
 
-/// The hash of a certificate, which a session description names, so that who signs the description
-/// vouches for the certificate (RFC 8122, 5).
+/// The hash of a certificate, which a session description names, so that the signer of the
+/// description vouches for the certificate (RFC 8122, 5).
 public struct CertificateFingerprint: Hashable, Sendable {
   /// The hash functions that are accepted. SHA-1 and MD5 are not, since collisions can be made.
   public enum Function: String, Sendable {

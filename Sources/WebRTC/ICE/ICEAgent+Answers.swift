@@ -4,7 +4,7 @@
 extension ICEAgent {
   /// Answers a check of the peer.
   mutating func answer(_ message: STUNMessage, from source: TransportAddress, at time: Double) {
-    // No error is sent to who is not the peer, so that nobody learns that somebody listens here.
+    // No error is sent to a sender that is not the peer, so that the port is not disclosed.
     guard source.isUnicast, message.hasIntegrity, message.isAuthentic(password: credentials.password),
       let names = message.username?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false),
       names.count == 2, names[0] == credentials.fragment, remote.map({ names[1] == $0.fragment }) ?? true

@@ -75,7 +75,7 @@ public struct ICECandidate: Hashable, Sendable {
     var text =
       "candidate:\(foundation) 1 udp \(priority) \(address.host) \(address.port) typ \(kind.rawValue)"
     if kind != .host {
-      // A hidden address is written as one of nobody (RFC 8839, 5.1).
+      // A hidden address is written as 0.0.0.0 (RFC 8839, 5.1).
       text += " raddr \(related?.host ?? "0.0.0.0") rport \(related?.port ?? 0)"
     }
     return text

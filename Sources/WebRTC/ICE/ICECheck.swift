@@ -5,7 +5,7 @@
 struct STUNTransaction: Sendable {
   /// The time in seconds before the first repetition; it doubles with each.
   static let firstWait = 0.5
-  /// How often a request is sent, before nobody is assumed to answer.
+  /// How often a request is sent, before the peer is assumed to be unreachable.
   static let attempts = 6
 
   let id: STUNMessage.Transaction

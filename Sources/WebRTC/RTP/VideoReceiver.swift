@@ -4,7 +4,7 @@ import RealTimeTransport
 /// Receives H.264 of one WebRTC peer: order, requests for lost packets, frames, feedback. It has no
 /// clock and no socket. Times are in seconds.
 ///
-/// Frames are given out in decoding order, from a key frame on. After a frame that is not complete
+/// Frames are delivered in decoding order, from a key frame on. After a frame that is not complete
 /// the next key frame is waited for and asked for (PLI), since nothing in H.264 itself says which
 /// later frames do not depend on the lost one.
 public struct VideoReceiver: Sendable {
@@ -29,7 +29,7 @@ public struct VideoReceiver: Sendable {
 
   /// A complete frame.
   public struct Frame: Sendable {
-    /// The number of the frame among those that were given out.
+    /// The number of the frame among those that were delivered.
     public var number: Int64
     public var timestamp: UInt32
     /// The NAL units, without start codes.

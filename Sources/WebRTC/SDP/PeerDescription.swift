@@ -10,7 +10,7 @@ public struct PeerDescription: Equatable, Sendable {
     case inactive
   }
 
-  /// Who begins the handshake of DTLS (RFC 8842, 5.1).
+  /// The end that begins the handshake of DTLS (RFC 8842, 5.1).
   public enum Setup: String, Sendable {
     /// The answer decides; only of an offer.
     case either = "actpass"

@@ -4,7 +4,7 @@ extension PeerDescription {
   /// The description as text.
   public var text: String { document.text }
 
-  /// The description as lines: the transport stands in each media description that is used, as
+  /// The description as lines: the transport is in each media description that is used, as
   /// RFC 8843, 7.1, wants it of the first, and as older peers want it of all.
   var document: SDPDocument {
     var document = SDPDocument(identifier: identifier)

@@ -16,7 +16,7 @@ public struct STUNMessage: Equatable, Sendable {
   public struct Transaction: Hashable, Sendable {
     public let bytes: [UInt8]
 
-    /// Draws a new identifier. It is unpredictable, so that only who has received a request can
+    /// Draws a new identifier. It is unpredictable, so that only a receiver of the request can
     /// answer it (RFC 8489, 5; RFC 7675, 5.1).
     public static func random() -> Transaction {
       var generator = SystemRandomNumberGenerator()
@@ -72,7 +72,7 @@ public struct STUNMessage: Equatable, Sendable {
     bytes.count >= 20 && bytes[0] < 4 && bytes[4...7].elementsEqual([0x21, 0x12, 0xA4, 0x42])
   }
 
-  /// Whether the message was made by somebody who has the password (RFC 8489, 9.1.3).
+  /// Whether the sender of the message has the password (RFC 8489, 9.1.3).
   /// - Parameter password: The password of the short-term credential.
   public func isAuthentic(password: String) -> Bool {
     guard let signed, let expected = Self.mac(of: signed.bytes, password: password) else { return false }

@@ -100,7 +100,7 @@ public enum AudioNegotiation {
     sending.extensions = media.extensions.filter { $0.key == HeaderExtensionURI.mid }
     sending.sources = [source]
     answer.media[index] = sending
-    // The wishes of the other end are in its own part.
+    // The settings of the other end are in its own part.
     taken.parameters = format.parameters
     return configuration(sending, taken, source: source)
   }

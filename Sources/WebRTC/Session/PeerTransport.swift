@@ -58,7 +58,7 @@ public final class PeerTransport {
   private var handshakeSource: TransportAddress?
   private var outgoing: [(bytes: [UInt8], to: TransportAddress)] = []
   public private(set) var state = State.connecting
-  /// The number of datagrams that were of nobody or not authentic.
+  /// The number of datagrams from unknown senders or without authentication.
   public private(set) var refused = 0
 
   /// Creates the path.

@@ -19,7 +19,7 @@ struct AudioJoiner {
   static let longestFill: Int64 = 10 * 48_000
 
   let channels: Int
-  /// The time of the next frame; nothing before it is given out.
+  /// The time of the next frame; nothing before it is output.
   private(set) var next: Int64
 
   /// - Parameters:

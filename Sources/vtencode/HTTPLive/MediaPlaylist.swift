@@ -75,7 +75,7 @@ struct MediaPlaylist: Sendable, Equatable {
     {
       segments.removeFirst()
       removed.append(first)
-      // The discontinuity stands before the segment, and goes with it.
+      // The discontinuity is before the segment, and is removed with it.
       if first.isDiscontinuous { lostDiscontinuities += 1 }
     }
     firstNumber = segments.first?.number ?? firstNumber

@@ -23,7 +23,7 @@ final class SegmentStream {
 
   private let plan: SegmentPlan
   private let files: SegmentFiles
-  /// The number that stands in the names of files of which a run has one.
+  /// The number in the names of files of which a run has one.
   private let run: Int
   private var number: Int
   private var partNumber = 0
@@ -133,7 +133,7 @@ final class SegmentStream {
     partNumber = 0
     guard plan.isLive else { return }
     // No segment may be longer (4.4.3.1). A single picture can be, whatever was planned; then a
-    // playlist with another target is better than one that breaks its promise.
+    // playlist with another target is better than one that violates its own.
     setTargetDuration(max(playlist.targetDuration, Int(clamping: seconds.rounded())))
     longestSeconds = max(longestSeconds, playlist.seconds)
     removeOld()

@@ -154,7 +154,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   }
 
   /// The end of the last segment: audio may last longer than the pictures, but in a live stream no
-  /// segment is longer than was promised.
+  /// segment is longer than the target duration.
   private var lastEnd: CMTime {
     let all = max(end, latestEnd)
     guard let longest else { return all }

@@ -5,8 +5,8 @@ import CoreMedia
 /// its beginning, and the last one ends with it. Used by one thread.
 struct FrameTrimmer {
   let range: CMTimeRange
-  /// A frame that the next one replaces sooner after the beginning is left out: nobody sees it, and
-  /// in a movie's time scale the two could have the same time.
+  /// A frame that the next one replaces sooner after the beginning is omitted: it would not be
+  /// visible, and in a movie's time scale the two could have the same time.
   private static let shortest = CMTime(value: 1, timescale: 1000)
   private var early: Frame?
   private var following: Frame?

@@ -7,7 +7,7 @@ struct RateRefinement {
   /// The durations in seconds that are encoded again. A shorter clip has no meaningful bit rate,
   /// and a longer one meets its rate the first time.
   static let clipLengths = 1.5..<60
-  /// The relative deviation from the bit rate that is accepted. 0.05 is promised, and each further
+  /// The relative deviation from the bit rate that is accepted. 0.05 is the limit, and each further
   /// run takes as long as the first.
   static let tolerance = 0.049
   /// The duration in seconds from which on a movie is kept to its ceiling. The first key frame is

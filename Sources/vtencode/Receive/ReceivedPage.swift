@@ -41,7 +41,7 @@ struct ReceivedPage {
       isCapped = false
     case nil: break
     }
-    // When no page is open any more, nobody could undo these settings, so they are reset.
+    // When no page is open any more, these settings could not be undone, so they are reset.
     guard requests.isLastPageClosed else { return }
     lossFraction = 0
     if isCapped { session.limitRate(nil) }

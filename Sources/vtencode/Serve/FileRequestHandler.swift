@@ -155,7 +155,7 @@ final class FileRequestHandler: ChannelInboundHandler {
   /// - Parameters:
   ///   - seconds: for how long.
   ///   - status: the answer if it does not come.
-  ///   - look: returns the file and its name as soon as it is there.
+  ///   - look: returns the file and its name as soon as it exists.
   private func wait(
     _ seconds: Double, _ context: ChannelHandlerContext, otherwise status: HTTPResponseStatus,
     for look: @escaping () -> (ServedFolder.File, String)?

@@ -51,7 +51,7 @@ struct PlaylistProgress: Equatable {
     var count = 0
     for line in text.split(whereSeparator: \.isNewline) {
       if let value = Self.value(of: "#EXT-X-MEDIA-SEQUENCE:", in: line) {
-        // The tag stands before the first segment (4.4.3.2).
+        // The tag is before the first segment (4.4.3.2).
         if next == 0 { next = Int(value).flatMap { (0..<1 << 60).contains($0) ? $0 : nil } ?? 0 }
       } else if let value = Self.value(of: "#EXT-X-TARGETDURATION:", in: line) {
         targetDuration = min(max(Int(value) ?? 1, 1), 60)

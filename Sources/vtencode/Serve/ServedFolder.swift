@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The files of a folder that a server gives out: plain files within it, by their own names.
+/// The files of a folder that a server provides: plain files within it, by their own names.
 final class ServedFolder: Sendable {
   /// A file that is open for reading.
   final class File: Sendable {

@@ -5,7 +5,7 @@ import Foundation
 
 /// Checks before a run begins whether the resource limits of the process (`ulimit`) suffice.
 ///
-/// Swift's runtime and libdispatch end the process, or block for ever, if they get no memory,
+/// Swift's runtime and libdispatch end the process, or block forever, if they get no memory,
 /// descriptor or thread, so it has to be checked beforehand. If a limit that these checks did not
 /// foresee is reached, the process still ends with a message and removes its temporary files.
 enum ResourceLimits {

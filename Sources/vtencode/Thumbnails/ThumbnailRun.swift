@@ -28,7 +28,7 @@ struct ThumbnailRun {
     let generator = AVAssetImageGenerator(asset: source.asset)
     generator.appliesPreferredTrackTransform = true
     // A time that was named is meant exactly. Where nothing can be decoded, as at the beginning of
-    // a capture before its first key frame, the next picture stands in.
+    // a capture before its first key frame, the next picture is used.
     generator.requestedTimeToleranceBefore = .zero
     generator.requestedTimeToleranceAfter = .positiveInfinity
     let size = command.dimensions ?? (command.sheet == nil ? nil : Dimensions(width: 320, height: 320))

@@ -144,7 +144,7 @@ import TestSupport
     #expect(shown.all.dropFirst(before).map(\.time) == [second])
   }
 
-  /// Attachments of samples: an end of the picture, and a wish to hear when a sample was
+  /// Attachments of samples: an end of the picture, and a request to report when a sample was
   /// consumed.
   @Test func emptyMediaAndConsumptionAreHeeded() async throws {
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))

@@ -17,7 +17,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     var isAsynchronous = false
     /// Bytes after which the content ends, whatever was said of its length.
     var end = Int.max
-    /// Requests that are answered; the others wait for ever.
+    /// Requests that are answered; the others wait forever.
     var answers = Int.max
     var failure: NSError?
     var redirect: URL?
@@ -172,7 +172,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
       let expected = try samples(AVURLAsset(url: URL(fileURLWithPath: path)))
       #expect(try samples(asset(FileDelegate(path), "archive://shelf/\(name)")) == expected)
     }
-    // A byte stream, which has neither times nor a table; and of a length that nobody tells.
+    // A byte stream without times or an index, of unknown length.
     let path = try Fixture.elementary()
     let expected = try samples(AVURLAsset(url: URL(fileURLWithPath: path)))
     #expect(try samples(asset(FileDelegate(path))) == expected)
@@ -249,7 +249,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(
       error?.code == .unknown && (error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == "archive")
     #expect(failing.tracks.isEmpty)
-    // Nobody is responsible; nobody is there.
+    // Without a delegate, and with a released delegate.
     let refused = try asset(FileDelegate(path, .init(isResponsible: false)))
     let refusal = await #expect(throws: AVError.self) { try await refused.load(.duration) }
     let reason = refusal?.userInfo[NSUnderlyingErrorKey] as? NSError
@@ -278,7 +278,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(try await asset.load(.duration).seconds > 1.9)
   }
 
-  /// A delegate that never answers keeps nobody waiting who does not want to.
+  /// A delegate that never answers does not block asynchronous callers.
   @Test func aSilentDelegateKeepsNobodyWaiting() async throws {
     for answers in 0...1 {
       let delegate = try FileDelegate(Fixture.movie(), .init(answers: answers))
@@ -400,7 +400,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     try #require(port != 0)
     let asset = AVURLAsset(url: try #require(URL(string: "http://127.0.0.1:\(port)/movie.mp4")))
     let loading = Task { try await asset.load(.duration) }
-    // The request is here: who has made it waits for an answer.
+    // The request has arrived, and its caller waits for an answer.
     let connection = await onThread { () -> Int32 in
       let connection = accept(listener, nil, nil)
       var byte: UInt8 = 0

@@ -2,7 +2,7 @@
 import Foundation
 
 /// Does what blocks on a thread of its own. There are as many tasks at a time as processors: two
-/// that wait in a call for what a third would bring about wait for ever.
+/// that wait in a call for what a third would bring about wait forever.
 func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread { continuation.resume(returning: work()) }.start()

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Who waits for a writer that fails or is cancelled is reported: nobody waits for ever.
+/// Callers that wait for a writer are notified if it fails or is cancelled: none waits forever.
 @Suite struct EndedWriterTests {
   /// How a writer comes to its end before its inputs do.
   enum Way: CaseIterable { case secondSession, badSample, cancelled, badInput }
@@ -198,7 +198,7 @@ import TestSupport
     await #expect(throws: AVError.self) { try await waiting.value }
   }
 
-  /// Busy when it is looked at first, and not when it is looked at again; it tells nobody.
+  /// Busy at the first query and not at the second, without a notification.
   private final class Momentary: InputEncoder {
     private let looks = Mutex(0)
     func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {}

@@ -209,7 +209,7 @@ import Testing
     #expect(throws: MediaFileError.self) {
       try copy(source, to: scratch.file("no/such/a.mov"), container: .mov)
     }
-    // The name is taken: what is there stays.
+    // The name exists: the existing file stays.
     try Data("mine".utf8).write(to: scratch.url("taken.mov"))
     do {
       try copy(source, to: scratch.file("taken.mov"), container: .mov)
@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test func aFullDiskLeavesNothing() async throws {
-    // A limit of the file size stands in for a full disk, in a process of its own.
+    // A limit of the file size simulates a full disk, in a process of its own.
     await #expect(processExitsWith: .success) {
       let scratch = Scratch()
       let source = try Fixture.movie()

@@ -139,7 +139,7 @@ import TestSupport
     #expect(try await asset.load(.duration) > .zero)
     asset.cancelLoading()
     #expect(asset.statusOfValue(forKey: "duration", error: nil) == .loaded)
-    // A pipe into which nobody writes for a while: opening it waits.
+    // A pipe without a writer for a while: opening it waits.
     let scratch = Scratch()
     let path = scratch.file("pipe.mov")
     #expect(mkfifo(path, 0o600) == 0)
@@ -148,7 +148,7 @@ import TestSupport
     await waitUntil { slow.statusOfValue(forKey: "duration", error: nil) == .loading }
     slow.cancelLoading()
     #expect(slow.statusOfValue(forKey: "duration", error: nil) == .cancelled)
-    // Who waits continues at once, though the system still waits for the other end.
+    // The waiting caller continues at once, although the system still waits for the other end.
     let error = await #expect(throws: AVError.self) { try await loaded.value }
     #expect(error?.code == .operationCancelled)
     #expect(slow.tracks.isEmpty && slow.duration == .zero)

@@ -125,7 +125,7 @@ import TestSupport
       return try #require(parts.count == 2 ? parts[0] / parts[1] : nil)
     }.sorted()
     #expect(stored.count == 60)
-    // Of more pictures than units, two may be shown at once; each is there.
+    // If there are more pictures than time units, two may have the same time; each is stored.
     guard rate <= 1200 else { return }
     #expect(zip(stored, stored.dropFirst()).allSatisfy { $0 < $1 })
     for (time, reported) in zip(times, stored) {

@@ -390,7 +390,7 @@ import UniformTypeIdentifiers
     audio.markAsFinished()
     #expect(video.isReadyForMoreMediaData)
     writer.cancelWriting()
-    // Who asks again and again continues, and is notified by `append`.
+    // A caller that asks repeatedly continues, and is notified by `append`.
     #expect(writer.status == .cancelled && video.isReadyForMoreMediaData && !audio.isReadyForMoreMediaData)
     #expect(scratch.contents.isEmpty)
   }

@@ -144,7 +144,7 @@ private func code(_ body: () throws -> Void) -> Int {
     #expect(try bytes(part[6...]) == [16, 17, 18, 19])
     #expect(try bytes(original[..<3]) == [0, 1, 2] && bytes(original[...3]) == [0, 1, 2, 3])
     #expect(original[...].dataLength == 100)
-    // Appended to itself, it is there twice.
+    // Appended to itself, it is contained twice.
     try part.append(bufferReference: part)
     #expect(part.dataLength == 20 && !part.isContiguous)
   }
@@ -280,7 +280,7 @@ private func code(_ body: () throws -> Void) -> Int {
           #expect(try bytes(buffer[lower..<upper]) == Array(model[lower..<upper]))
         }
       }
-      // Every offset: what is there in one piece is what the model says.
+      // At every offset, the contiguous range matches the model.
       var offset = 0
       while offset < model.count {
         var length = 0

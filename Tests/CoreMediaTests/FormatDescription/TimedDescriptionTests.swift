@@ -129,7 +129,7 @@ import TestSupport
       #expect(status == kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription)
     }
 
-    // Merged: what both have is there once.
+    // Merged: common entries are contained once.
     let other = try metadata([
       specification(time, kCMMetadataBaseDataType_SInt8),
       specification("mdta/com.example.speed", kCMMetadataBaseDataType_Float32),

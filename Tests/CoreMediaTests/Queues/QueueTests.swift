@@ -87,7 +87,7 @@ private func processorSeconds() -> Double {
     #expect(queue.duration == time(5))
   }
 
-  /// One duration that nobody knows costs nothing for each buffer that is taken.
+  /// An unknown duration adds no cost for each dequeued buffer.
   @Test func aLongQueueWithAnUnknownDurationCostsLittle() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     let buffers = [try sample(0)]
@@ -196,7 +196,7 @@ private func processorSeconds() -> Double {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     let results = Guarded<[OSStatus]>([])
     let other = try sample(999)
-    // The queue holds its triggers: a trigger that holds its queue would keep both for ever.
+    // The queue holds its triggers: a trigger that holds its queue would keep both forever.
     _ = try queue.installTrigger(condition: .whenBufferCountBecomesGreaterThan(0)) { [unowned queue] _ in
       let all = [
         code { try queue.enqueue(other) }, code { try queue.reset() }, code { try queue.markEndOfData() },

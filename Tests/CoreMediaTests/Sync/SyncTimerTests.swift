@@ -83,7 +83,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     try timebase.addTimer(timer)
     let start = CMClock.hostTimeClock.time
     try timebase.setRateAndAnchorTime(rate: 1, anchorTime: .zero, referenceTime: start)
-    // At this rate nobody would wait for it.
+    // At this rate the time would never be reached.
     try timebase.setTimerNextFireTime(timer, fireTime: ms(10_000_000))
     // From here on a hundred thousand times as fast: the rest takes about 100 ms.
     try timebase.setRate(100_000)

@@ -157,7 +157,7 @@ import Testing
     #expect(kCVPixelFormatType_Lossless_420YpCbCr8BiPlanarFullRange == 0x2638_6630)
   }
 
-  /// Pixels are filled as the memory was laid out, whatever the code stands for since.
+  /// Pixels are filled as the memory was laid out, whatever the code means since.
   @Test(arguments: [1024, 8, 16]) func pixelsAreFilledAsTheMemoryWasLaidOut(bits: Int) throws {
     let code: OSType = 0x6A62_6300 + OSType(bits % 251)
     CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(

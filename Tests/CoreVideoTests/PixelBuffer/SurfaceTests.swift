@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Memory that is there while it is mapped only.
+/// Memory that exists only while it is mapped.
 private final class Surface: OVTPixelBufferSurface, @unchecked Sendable {
   private let bytesPerRow: Int
   private let rows: [Int]
@@ -70,7 +70,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
     return try #require(buffer)
   }
 
-  @Test("The memory of a buffer on a surface is there while it is locked, and mapped once")
+  @Test("The memory of a buffer on a surface exists while it is locked, and is mapped once")
   func theMemoryOfABufferOnASurfaceIsThereWhileItIsLocked() throws {
     let surface = Surface(bytesPerRow: 80, rows: [32, 16])
     let buffer = try make(surface, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)

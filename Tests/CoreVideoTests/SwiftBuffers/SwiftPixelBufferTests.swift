@@ -4,7 +4,7 @@ import CoreVideo
 import Foundation
 import Testing
 
-/// Pixel buffers with one owner, and those that nobody writes to.
+/// Pixel buffers with one owner, and read-only ones.
 @Suite struct SwiftPixelBufferTests {
   private static let nv12 = CVPixelFormatType(rawValue: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
   private static let bgra = CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA)

@@ -8,7 +8,7 @@ import Testing
 /// Times and durations at the ends of what a file can hold: they are joined, filled in and moved
 /// without an overflow.
 @Suite struct ExtremeTimesTests {
-  /// The lowest number of all stands for no time.
+  /// The lowest number means no time.
   private static let times: [Int64] = [
     .min + 1, .max, .min + 1, 0, .max, .max, .min + 4096, .min + 4097, 1 << 62, -(1 << 62), .max - 1, 5,
   ]

@@ -73,7 +73,7 @@ import Testing
   func unfinishedFiles(options: [String]) throws {
     let bytes = try Self.unfinished(options)
     #expect(abs(try seconds(stream(of: bytes)) - 5) < 0.05)
-    // A recording that was interrupted ends with the last block that is there.
+    // An interrupted recording ends with the last stored block.
     let cut = try seconds(stream(of: bytes.prefix(bytes.count * 3 / 5)))
     #expect(cut > 1 && cut < 4.5, "\(cut)")
   }

@@ -128,7 +128,7 @@ import Testing
 
   private struct Held { weak var packet: MediaPacket? }
 
-  /// A packet that was given out is not kept, while a later one's time is always still to be found.
+  /// A delivered packet is not kept, although the time of a later one is still unknown.
   @Test func whatWasGivenOutIsGone() throws {
     let url = try Self.file(FFmpegTool.run(Self.movie + ["-c:v", "mpeg4", "-bf", "2", "-f", "avi"]), "avi")
     defer { try? FileManager.default.removeItem(at: url) }

@@ -48,7 +48,7 @@ import Testing
     #expect(try NetworkInput("udp://0.0.0.0:5000").protocolOptions["localaddr"] == nil)
   }
 
-  @Test("Encrypted servers have to prove who they are")
+  @Test("The certificates of TLS servers are verified")
   func encryptedServersHaveToProveWhoTheyAre() throws {
     for text in ["https://h/a", "rtmps://h/a/b"] {
       #expect(try NetworkInput(text).protocolOptions["tls_verify"] == "1")

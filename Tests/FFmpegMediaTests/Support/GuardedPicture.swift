@@ -2,8 +2,8 @@
 import CoreVideo
 import Foundation
 
-/// A pixel buffer whose planes end with their last sample, each between two pages that nobody may
-/// touch: a read or write one byte too far ends the process.
+/// A pixel buffer whose planes end with their last sample, each between two pages that the process
+/// must not touch: a read or write one byte too far ends the process.
 final class GuardedPicture {
   enum Side: CaseIterable { case beginning, end }
 

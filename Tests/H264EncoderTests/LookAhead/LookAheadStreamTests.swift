@@ -135,7 +135,7 @@ import Testing
 
   @Test("What is shown for long is coded better than what passes")
   func whatIsShownForLongIsCodedBetterThanWhatPasses() throws {
-    // The left half stands, the right half is new noise in each frame.
+    // The left half is static, the right half is new noise in each frame.
     func content(_ n: Int) -> PlanarFrame {
       let still = SyntheticContent(kind: .motion, width: 128, height: 64, seed: 3).frame(0)
       var frame = SyntheticContent(kind: .noise, width: 128, height: 64, seed: 3).frame(n)

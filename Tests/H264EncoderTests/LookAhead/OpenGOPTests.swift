@@ -141,7 +141,7 @@ import Testing
     #expect(keys.map(\.isOpenGOP) == [false, true, false, false, true])
   }
 
-  @Test("They keep nobody waiting, and a second pass meets its rate with them")
+  @Test("They cause no delay, and a second pass meets its rate with them")
   func delayAndPasses() throws {
     var c = Self.configuration(references: 4, bidirectional: 3)
     c.lookAhead.rate = .average(120_000)

@@ -8,7 +8,7 @@
 @testable import H264Encoder
 @testable import VideoEncoding
 
-/// Bytes between two pages that nobody may touch: a read or write one byte too far ends the
+/// Bytes between two inaccessible pages: a read or write one byte too far ends the
 /// process.
 final class GuardedMemory {
   enum Side: CaseIterable {

@@ -209,7 +209,7 @@ struct MatrixStream: CustomStringConvertible {
     return coverage
   }
 
-  /// Encodes and decodes with each decoder that is there; every frame must be the reconstruction to
+  /// Encodes and decodes with each available decoder; every frame must be the reconstruction to
   /// the bit.
   func verify() throws -> Coverage {
     var decoders: [(decoder: ReferenceDecoder, waiting: [(n: Int, frame: PlanarFrame)])] = []

@@ -9,7 +9,7 @@ import Testing
 
 /// The state that threads share in addition to the rows of pictures that are coded.
 @Suite struct RowTaskTests {
-  /// Counts who did what, and takes its time.
+  /// Counts the threads of each task, and delays them.
   private final class Counting: RowTask, @unchecked Sendable {
     let byThread: [Entry]
     let byRow: [Entry]
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// Nothing of a look at half size depends on who does it.
+  /// The pre-analysis does not depend on the threads.
   @Test("The analysis of several threads is that of one", arguments: SyntheticContent.Kind.allCases)
   func theLookOfSeveralThreadsIsThatOfOne(kind: SyntheticContent.Kind) throws {
     let (width, height) = (210, 178)
@@ -86,7 +86,7 @@ import Testing
         result.append(
           UnsafeBufferPointer(start: picture.vectors, count: count).map { Int32($0.x) << 16 + Int32($0.y) })
         let levels = picture.brightnessMeasurement.levels
-        // The same as of the whole picture, once it is there.
+        // The same as for the whole picture, once it is available.
         let whole = BrightnessMeasurement(geometry, memory: &memory)
         for row in 0..<whole.rows { whole.read(picture.source, row: row) }
         #expect(whole.levels.luma.mean == levels.luma.mean)

@@ -155,7 +155,7 @@ import Testing
     }
     let frame = try #require(add([0x41], marker: true))
     #expect(ended == 0 && !frame.isComplete && depacketiser.malformedCount > 0)
-    // The head of an array, and what stands for it in the list.
+    // The head of an array, and its representation in the list.
     #expect(frame.units.count <= FrameDepacketiser.maxFrameBytes / (32 + 8))
     #expect(frame.units.count > 100_000)
     // The next one has all the room again.

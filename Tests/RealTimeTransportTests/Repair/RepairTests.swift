@@ -142,7 +142,7 @@ import Testing
     }
     #expect(times.count == RetransmissionRequests.maxRequestsPerPacket)
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= requests.roundTrip })
-    // Asked for more than once: nobody knows what the answer answers.
+    // Requested more than once: the answer cannot be matched.
     requests.addRetransmitted(5, at: 9)
     #expect(abs(requests.roundTrip - 0.08) < 1e-9)
     // Given up, and an outage.

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "A line that falls to a third is heard of before a queue stands long", arguments: [0.02, 0.05],
+    "A drop of the bandwidth to a third is detected before a long queue builds up", arguments: [0.02, 0.05],
     [1, 2, 3, 4] as [UInt64])
   func aLineThatFallsToAThirdIsHeardOfBeforeAQueueStandsLong(delay: Double, seed: UInt64) throws {
     let fall = 10 + 0.017 * Double(seed)
@@ -141,7 +141,7 @@ import Testing
     #expect(tail.due == .infinity)
   }
 
-  @Test("A silence is asked into when the next frame should be there, again and again, and not for ever")
+  @Test("During silence packets are requested when the next frame is due, repeatedly but not forever")
   func aSilenceIsAskedIntoForATime() {
     var tail = SilenceDetector()
     var number: UInt16 = 65_530

@@ -31,7 +31,7 @@ import Testing
       pair.loop.schedule(at: time) { pair.receiver.requestKeyFrame(at: pair.loop.now) }
     }
     try pair.run(frames: 150)
-    // One to begin with, and one for three who came at once.
+    // One at the start, and one for three simultaneous requests.
     #expect(keyTimes.count == 2 && (2.05...2.5).contains(keyTimes.last ?? 0), "\(keyTimes)")
     #expect(pair.keyFrames == 2 && pair.shown.count == 150)
     #expect(pair.receiver.counts.requests == 1 && requests > 1)

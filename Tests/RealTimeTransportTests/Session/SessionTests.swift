@@ -115,7 +115,7 @@ import Testing
     #expect((3...9).contains(answered) && answered % 3 == 0, "\(said)")
   }
 
-  @Test("Both may say good-bye at once, and none waits for one who never answers")
+  @Test("Both ends may say goodbye at the same time, and neither waits for a silent peer")
   func bothMaySayGoodByeAtOnce() throws {
     let both = SessionPair()
     both.loop.schedule(at: 1.5) { [both] in
@@ -141,7 +141,7 @@ import Testing
     try alone.run(frames: 90)
   }
 
-  @Test("Two that received a goodbye in each other's name do not answer each other for ever")
+  @Test("Two that received a goodbye in each other's name do not answer each other forever")
   func forgedGoodByesAreNotAnsweredForEver() throws {
     let pair = SessionPair()
     try pair.run(frames: 30, end: 1.5)
@@ -270,7 +270,9 @@ import Testing
     #expect(losses.share == 0)
   }
 
-  @Test("The answer to a limit names who asked; one that names the sender, as earlier ones did, is taken too")
+  @Test(
+    "The answer to a limit names the requester; one that names the sender, as in earlier versions, is accepted too"
+  )
   func theAnswerToALimitNamesWhoAsked() throws {
     for named in [0x2000, 0x1000, 0x3000] as [UInt32] {
       let pair = SessionPair()

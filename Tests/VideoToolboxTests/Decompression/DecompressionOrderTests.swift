@@ -27,7 +27,7 @@ private let reordering = ["-c:v", "libx264", "-bf", "3", "-x264-params", "b-pyra
     try check(VTDecompressionSessionWaitForAsynchronousFrames(session), "wait")
     #expect(collector.images.count == samples.count)
     #expect(collector.all.allSatisfy { $0.status == noErr && !$0.flags.contains(.frameDropped) })
-    // Playback at the pace of the clock is no wish for another order.
+    // Real-time playback is not a request for another order.
     if !flags.contains(._EnableTemporalProcessing) {
       #expect(collector.times == samples.map(\.presentationTimeStamp))
     }

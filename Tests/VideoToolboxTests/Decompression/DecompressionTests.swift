@@ -14,7 +14,7 @@ private let hevc = ["-c:v", "libx265", "-x265-params", "log-level=none:keyint=12
 private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
 
 @Suite(.enabled(if: SampleMovie.isAvailable)) struct DecompressionTests {
-  /// Each frame is there when the call returns, in decode order, and is what ffmpeg makes of it.
+  /// Each frame is output when the call returns, in decode order, and equals ffmpeg's.
   @Test(arguments: [
     (plain, kCMVideoCodecType_H264, "yuv420p"), (reordering, kCMVideoCodecType_H264, "yuv420p"),
     (hevc, kCMVideoCodecType_HEVC, "yuv420p"), (hevc10, kCMVideoCodecType_HEVC, "yuv420p10le"),

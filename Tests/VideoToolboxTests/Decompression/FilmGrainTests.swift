@@ -5,7 +5,7 @@ import Testing
 import VideoToolbox
 
 /// Streams that tell of film grain (H.274, 8.5), which a display may put on: pictures are those of
-/// the decoding process, however they are asked for, and never memory that nobody has written.
+/// the decoding process, however they are asked for, and never uninitialised memory.
 /// libavcodec by itself puts grain on in a picture of its own, which it fills only where it knows
 /// the kind.
 @Suite struct FilmGrainTests {

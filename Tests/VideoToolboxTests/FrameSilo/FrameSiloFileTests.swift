@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("A silo's file goes with it; one that is kept is there to go on with, pass and all")
+  @Test("The file of a silo is removed with it; a kept one can be continued, with its pass")
   func aSilosFileGoesWithIt() throws {
     defer { remove() }
     let url = folder.appendingPathComponent("a.silo")
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test("A journal that names another file is nobody's to follow, and two processes never share a silo")
+  @Test("A journal that names another file is not followed, and two processes never share a silo")
   func aJournalThatNamesAnotherFileIsNobodysToFollow() async throws {
     defer { remove() }
     let (url, victim) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("victim"))
@@ -264,7 +264,7 @@ import Testing
     #expect(SiloFrames.all(try #require(SiloFrames.silo(url).silo)).1.isEmpty)
   }
 
-  @Test("A disk that is full gives an error, and what was safe before it is there")
+  @Test("A full disk gives an error, and committed frames are kept")
   func aDiskThatIsFullGivesAnError() async throws {
     defer { remove() }
     await #expect(processExitsWith: .success) {

@@ -56,7 +56,7 @@ final class TestDevice: Sendable {
 
   /// Encoders that were made.
   var encoderCount: Int { state.withLock { $0.outputs.count } }
-  /// Frames whose memory somebody has.
+  /// Frames whose memory is retained.
   var livingFrames: Int { state.withLock { $0.living } }
   /// Of pictures without an outcome.
   var heldTimes: [Int64] { state.withLock { $0.held } }

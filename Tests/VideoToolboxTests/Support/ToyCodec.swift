@@ -104,7 +104,7 @@ private final class ToyEncoder: SynchronousVideoEncoder {
       ToyCodec.taken.withLock { $0.surfaces += 1 }
       toy.bytes.map { ~$0 }.withUnsafeBytes { data.append($0) }
     }
-    // A quantiser of 51 stands for a fault in the encoder.
+    // A quantiser of 51 simulates a fault in the encoder.
     if configuration.rate.maxQP == 51 { throw .badData("the toy is broken") }
     var frame = CompressedFrame(presentationTime: picture.presentationTime, data: data)
     frame.properties.isKeyFrame = true

@@ -67,8 +67,8 @@ import Testing
     for (index, change) in changes.enumerated() {
       #expect(AudioNegotiation.accept(try Self.answer(change), sending: offer) == nil, "\(index)")
     }
-    // An offer without audio is accepted as before, and an answer with audio that nobody offered is
-    // not.
+    // An offer without audio is accepted as before, and an answer with audio that was not offered
+    // is not.
     var silent = offer
     silent.media.removeLast()
     let answer = try Self.answer { $0.media.removeLast() }

@@ -20,7 +20,7 @@ final class PeerPair {
   /// The frames that were sent and received: their units by the RTP time stamp.
   var sentFrames: [[[UInt8]]] = []
   var received: [VideoReceiver.Frame] = []
-  /// When each of them was given out.
+  /// The time at which each of them was output.
   private(set) var times: [Double] = []
   /// Whether requests for lost packets vanish on the path.
   var losesRequests = false

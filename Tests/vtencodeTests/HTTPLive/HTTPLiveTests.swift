@@ -214,7 +214,7 @@ import Testing
   func withoutRoomNothingIsLeft() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder, seconds: 5)
-    // The limit of a file's size stands for a full disk: either is an error of `write`.
+    // The limit of a file's size simulates a full disk: either is an error of `write`.
     let run = try CommandLine.shell(
       "ulimit -f 8; exec '\(CommandLine.vtencode)' transcoding in.mkv --quality 0.9 --out talk.m3u8",
       in: folder)

@@ -37,7 +37,7 @@ import Testing
       let part = try bytes(map.file, map.range) + bytes(segment.file, segment.range)
       try part.write(to: folder.url.appendingPathComponent("segment.mp4"))
       #expect(try firstPicture(folder.path("frame.mp4")) == firstPicture(folder.path("segment.mp4")))
-      // The entry ends with the key frame: of the samples that the fragment lists, one is there.
+      // The entry ends with the key frame: of the samples that the fragment lists, one is stored.
       let packets = try CommandLine.run(
         "ffprobe",
         [

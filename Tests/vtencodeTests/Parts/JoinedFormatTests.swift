@@ -75,7 +75,7 @@
           extensions: [atoms: ["hvcC": bytes]] as CFDictionary, formatDescriptionOut: &cut)
         let made = try #require(cut)
         let damaged = try #require(ConfigurationRecord(made))
-        // Only the whole record can be raised; 23 bytes promise parameter sets that are not there.
+        // Only the whole record can be raised; 23 bytes announce parameter sets that are missing.
         #expect(damaged.raised(level: 255, isHighTier: true) == nil, "\(count) bytes")
       }
       #expect(record.raised(level: 255, isHighTier: true)?.level == 255)

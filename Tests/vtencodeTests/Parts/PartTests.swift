@@ -233,7 +233,7 @@ import Testing
     let first = try Data(contentsOf: planURL)
     _ = try split(folder, "--bitrate", "310k", "--segments", "2", "--overwrite")
     expectRefused(try join(folder), "belongs to another plan")
-    // A plan that somebody changed, and what is none.
+    // A modified plan, and a file that is not a plan.
     let text = String(decoding: first, as: UTF8.self)
     try Data(text.replacingOccurrences(of: "\"passes\" : 4", with: "\"passes\" : 2").utf8).write(to: planURL)
     expectRefused(try join(folder), "checksum")
@@ -534,7 +534,7 @@ import Testing
     #expect(run.status == 0, "\(run.complaints)")
   }
 
-  /// A pipe that nobody writes into, where a file belongs, is an error.
+  /// A pipe without a writer in place of a file is an error.
   @Test func pipesInThePlaceOfFilesAreNotWaitedFor() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)

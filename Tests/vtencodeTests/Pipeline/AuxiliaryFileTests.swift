@@ -104,7 +104,7 @@ import Testing
     #expect(folder.contents == ["dump", "in.mp4"])
   }
 
-  /// The files are there even if nobody reads the summary, and the status says what is worse.
+  /// The files exist even if the summary is not read, and the status reports the more severe error.
   @Test func aFullStandardOutputIsReported() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(

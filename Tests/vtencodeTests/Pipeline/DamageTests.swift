@@ -146,7 +146,7 @@ import Testing
     #expect(abs(change + 6) < 0.7, "\(change)")
   }
 
-  /// Pictures that the decoder makes up in part; audio that is copied nobody decodes.
+  /// Pictures that the decoder makes up in part; copied audio is not decoded.
   @Test func exportsTellOfDamage() throws {
     let folder = try Folder()
     let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])

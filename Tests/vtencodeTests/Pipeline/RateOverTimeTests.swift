@@ -143,7 +143,7 @@ import TestSupport
     let ours = try worstSecond("ours.mp4", source, in: folder)
     try peer(rate: rate, in: folder)
     let theirs = try worstSecond("peer.mp4", source, in: folder)
-    // Beyond that nobody sees an error.
+    // Errors beyond that are not visible.
     #expect(ours > min(theirs - slack, 48), "\(ours), libx264 \(theirs): \(run.text)")
     let error = rate / Double(course.rate * 1000) - 1
     // Static content does not take the rate at any quality that is seen.

@@ -39,7 +39,7 @@ import Testing
       return Double(found.text.dropFirst(13).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
     #expect(try level(0.2) < -70 && level(1.2) > -40)
-    // The second movie's picture stands in the middle, between bars.
+    // The second movie's picture is in the middle, between bars.
     let same = try CommandLine.shell(
       "ffmpeg -nostdin -ss 1 -i out.mp4 -i two.mp4 -lavfi '[0:v]crop=128:128:32:0[a];[a][1:v]psnr=shortest=1' "
         + "-f null - 2>&1 | grep -o 'PSNR y:[0-9.inf]*'", in: folder)

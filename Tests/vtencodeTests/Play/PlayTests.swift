@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// `vtencode play`, in windows that nobody sees and in terminals.
+  /// `vtencode play`, in offscreen windows and in terminals.
   @Suite(.serialized) struct PlayTests {
     static let headless = ["SDL_VIDEODRIVER=dummy", "SDL_AUDIODRIVER=dummy"]
 
@@ -58,7 +58,7 @@
       }
     }
 
-    @Test("Figures of a screen that nobody sees: pictures at their time, audio with them")
+    @Test("Statistics on an offscreen display: pictures at their time, audio with them")
     func figuresOfAHiddenScreenAreRight() throws {
       guard try CommandLine.shell("command -v xvfb-run").status == 0 else {
         Issue.record("xvfb-run is not installed", severity: .warning)
@@ -137,7 +137,7 @@
       #expect(hurt.run.complaints.contains(words), "\(hurt.run.complaints)")
       // As busy as the machine may be.
       #expect((hurt.figures["shown"] ?? 0) + (hurt.figures["dropped"] ?? 0) > 15, "\(hurt.figures)")
-      // Who has seen enough before it breaks off reports nothing.
+      // A run that ends before the damage reports nothing.
       if name == "cut.mkv" { #expect(try play("--frames", "5").run.status == 0) }
     }
 

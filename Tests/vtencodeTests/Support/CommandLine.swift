@@ -69,7 +69,7 @@ enum CommandLine {
     }
   }
 
-  /// A C compiler: that of the Swift toolchain, which is there where this is built.
+  /// A C compiler: that of the Swift toolchain, which exists where this is built.
   static func compiler() throws -> String {
     let found = try shell(
       "swift=$(readlink -f \"$(command -v swift)\") && ls \"${swift%/*}/clang\" || command -v clang cc gcc | head -n 1"

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The program and a movie where every user of the machine can reach them, for tests that run as
-/// another one: the repository may lie in a folder that is nobody else's, such as /root.
+/// another one: the repository may be in a private folder, such as /root.
 final class ReachableProgram: Sendable {
   let folder: Folder
   let vtencode: String
@@ -36,7 +36,7 @@ final class ReachableProgram: Sendable {
     return URL(fileURLWithPath: places.first { isReachable($0) } ?? "/tmp")
   }
 
-  /// Whether everybody may go to a path, and read what is there.
+  /// Whether every user can reach a path and read it.
   private static func isReachable(_ path: String) -> Bool {
     var parts = path.split(separator: "/")
     var status = stat()

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// Files whose names somebody else may have chosen: what is not a regular file is refused before a
+/// Files with untrusted names: what is not a regular file is refused before a
 /// byte of it is read.
 @Suite(.serialized) struct ForeignNameTests {
   /// A plan of a movie of a second, with both segments encoded.
@@ -18,7 +18,7 @@ import Testing
   }
 
   /// Nothing is stored anywhere, and nothing waited for: a second would not be enough to be sure,
-  /// and so a limit stands far above what an answer takes.
+  /// and so a limit is far above the duration of an answer.
   private func run(_ arguments: [String], in folder: Folder) throws -> Finished {
     let run = try CommandLine.run(
       "env",

@@ -199,7 +199,7 @@ import Testing
     #expect(try Probe(folder.path("out.264")).frameCount() == 10)
   }
 
-  /// The filter's library is there before files cannot be opened any more.
+  /// The filter's library is loaded before opening files is blocked.
   @Test(.enabled(if: isAvailable)) func picturesAreDeinterlacedInside() throws {
     let folder = try Folder()
     let made = try CommandLine.run(

@@ -53,7 +53,7 @@ import Testing
     #expect(sheet.status == 0, "\(sheet.complaints)")
     let whole = try Probe(folder.path("sheet.png")).video()
     #expect((whole.width, whole.height) == (3 * 168 + 8, 2 * 128 + 8))
-    // The fourth picture stands at the left of the second row.
+    // The fourth picture is at the left of the second row.
     let same = try CommandLine.shell(
       "ffmpeg -nostdin -ss 2.32 -i in.mp4 -i sheet.png -lavfi '[0:v]scale=160:120:flags=area,format=rgb24[a];"
         + "[1:v]crop=160:120:8:136,format=rgb24[b];[a][b]psnr=shortest=1' -frames:v 1 -f null - 2>&1 "

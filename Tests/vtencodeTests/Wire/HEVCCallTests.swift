@@ -59,7 +59,7 @@ import TestSupport
       await $receiver grep -q Listening complaints.txt
       '\(CommandLine.vtencode)' send \(send) --to 127.0.0.1:\(port)
       status=$?
-      # Whoever has not been called waits for ever.
+      # An end without a call waits forever.
       if [ $status != 0 ]; then kill -INT $receiver; fi
       wait $receiver
       exit $status

@@ -15,7 +15,7 @@ import TestSupport
     return ReceiverSession(.init(clock: .simulated, source: 0x2000, nonce: .random(using: &random)))
   }
 
-  @Test("A receiver that asks for everything again all the time is sent no more than --bitrate")
+  @Test("A receiver that requests everything again all the time receives no more than --bitrate")
   func aGreedyReceiverIsSentNoMoreThanTheRate() throws {
     let folder = try Folder()
     let peer = try UDPPeer()

@@ -12,7 +12,7 @@ import TestSupport
     DatagramPath(remote: try SocketAddress(ipAddress: "127.0.0.1", port: 9))
   }
 
-  @Test("What is put in while another sends goes after it, once, and nobody waits for it")
+  @Test("A datagram enqueued during a send is sent after it, once, without blocking")
   func whatIsPutInWhileAnotherSendsGoesBehindIt() throws {
     let outbox = DatagramOutbox()
     let path = try path()

@@ -33,7 +33,7 @@ import TestSupport
       \(meanwhile)
       '\(CommandLine.vtencode)' send \(send) --to 127.0.0.1:\(port)
       status=$?
-      # Who has not been called waits for ever.
+      # An end without a call waits forever.
       if [ $status != 0 ]; then kill -INT $receiver; fi
       wait $receiver
       echo $? > status.txt
@@ -111,7 +111,7 @@ import TestSupport
     #expect(try Probe(folder.path("call.264")).frameCount() == Int(shown))
   }
 
-  /// A limit of the file size stands for a full disk.
+  /// A limit of the file size simulates a full disk.
   @Test("A disk that is full leaves what came before", arguments: ["call.mp4", "call.mov"])
   func aDiskThatIsFullLeavesWhatCameBefore(name: String) throws {
     let folder = try Folder()
@@ -218,7 +218,7 @@ import TestSupport
     #expect(folder.contents.filter { $0.hasPrefix(".vtencode") }.isEmpty)
   }
 
-  /// The sender is stopped, so that nobody answers the good-bye.
+  /// The sender is stopped, so that the goodbye is not answered.
   private func interrupt(_ script: String, _ name: String, in folder: Folder) throws -> Finished {
     let port = try freePort()
     return try CommandLine.shell(
@@ -340,7 +340,9 @@ import TestSupport
     #expect(received["shown"] == sent["frames"] && received["decodeErrors"] == 0)
   }
 
-  @Test("With one key at both ends it goes as without; with another nobody answers, and nothing is shown")
+  @Test(
+    "With the same key at both ends the call works as without; with another there is no answer, and nothing is shown"
+  )
   func oneKeyAtBothEndsLetsMediaThrough() throws {
     let folder = try Folder()
     let key = (0..<32).map { String(format: "%02x", $0 * 5) }.joined()
@@ -362,7 +364,7 @@ import TestSupport
     #expect(figures["shown"] == 0 && (figures["refused"] ?? 0) > 0)
   }
 
-  /// The system takes nothing for the address of all machines from who has not asked for that.
+  /// The system rejects broadcast addresses without the socket option.
   @Test("Where nothing can be sent is said, and no success", arguments: [true, false])
   func whereNothingCanBeSentIsSaid(isPlayer: Bool) throws {
     let folder = try Folder()

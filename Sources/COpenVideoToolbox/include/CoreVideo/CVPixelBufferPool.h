@@ -24,7 +24,7 @@ OVT_EXPORT void CVPixelBufferPoolRelease(CVPixelBufferPoolRef OVT_NULLABLE pixel
 
 /// The number of buffers that the pool keeps regardless of age, a number.
 OVT_EXPORT const CFStringRef kCVPixelBufferPoolMinimumBufferCountKey;
-/// The time in seconds for which an unused buffer is kept, a number; 0 keeps it for ever.
+/// The time in seconds for which an unused buffer is kept, a number; 0 keeps it forever.
 OVT_EXPORT const CFStringRef kCVPixelBufferPoolMaximumBufferAgeKey;
 /// In the auxiliary attributes of a single creation: the number of buffers of the pool at which no
 /// new one is created, a number.

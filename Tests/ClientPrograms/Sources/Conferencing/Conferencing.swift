@@ -63,7 +63,8 @@ struct Conferencing {
           Delivery(number: number, status: status, infoFlags: infoFlags, sampleBuffer: sampleBuffer))
       }
       guard status == noErr else { throw ConferencingError("encode failed: \(status)") }
-      // One out before the next goes in: this waits for ever if the encoder holds a frame back.
+      // Each frame is output before the next is submitted: this waits forever if the encoder delays
+      // a frame.
       guard let delivery = await iterator.next() else { break }
       guard delivery.number == number, delivery.status == noErr else {
         throw ConferencingError("frame \(number): got \(delivery.number), status \(delivery.status)")

@@ -39,8 +39,8 @@ import Testing
     }
   }
 
-  /// As sessions end: frames are completed, and nobody says that no others follow. Only the length
-  /// that is known tells.
+  /// As at the end of a session: frames are completed, without a signal that no others follow. Only
+  /// the length that is known tells.
   @Test("The last pictures of a stream take what is left of its rate")
   func theLastPicturesOfAStreamTakeWhatIsLeftOfItsRate() throws {
     func errors(isKnown: Bool) throws -> [Double] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import H264Encoder
 
-/// The promise of the rate control on pictures that are really coded: no frame waits longer than
+/// The guarantee of the rate control with a real encoder: no frame waits longer than
 /// the bound.
 @Suite struct QueueDelayTests {
   private static let (width, height) = (320, 192)

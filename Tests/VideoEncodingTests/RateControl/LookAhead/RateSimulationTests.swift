@@ -133,7 +133,7 @@ import VideoBitstream
     #expect(error < 0.02 && error > (isEasy ? -0.1 : -0.02), "\(error) \(outcome.qps)")
     let even = Self.evenQP(parts, rate: rate)
     for (n, part) in parts.enumerated() where part.inter > 0 {
-      // Who does not know the future cannot do better than to give each part what comes in during
+      // Without knowledge of the future, the best is to give each part the bits that arrive during
       // it.
       let alone = Self.evenQP([part], rate: rate)
       #expect(

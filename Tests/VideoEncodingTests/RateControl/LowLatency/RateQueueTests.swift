@@ -17,7 +17,7 @@ import Testing
     #expect(abs(LowLatencyRateControlTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
   }
 
-  @Test("What an easy scene left over is used, but no queue stands for it afterwards", arguments: [0.3, 0.5])
+  @Test("Bits left over by an easy scene are used, but no queue remains afterwards", arguments: [0.3, 0.5])
   func whatAnEasySceneLeftOverIsUsed(_ bound: Double) {
     let pictures = (0..<450).map { n -> LowLatencyRateControlTests.Picture in
       var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 20 : n < 90 ? 2 : 15)

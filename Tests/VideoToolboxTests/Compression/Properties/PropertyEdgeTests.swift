@@ -56,7 +56,7 @@ import VideoToolbox
       ),
       (kVTCompressionPropertyKey_MaxH264SliceBytes, [64, 80, 99, 100, Int(Int32.max), 0]),
     ]
-    // Which nobody may refuse.
+    // They must not be rejected.
     let baseline = ["[1000000, 60]", "[1000000, 61]", "[1000000, 3600]", "[10000000, 999999]", "100", "0"]
     for (key, list) in values {
       for value in list {

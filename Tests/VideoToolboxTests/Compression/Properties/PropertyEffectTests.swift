@@ -286,7 +286,7 @@ import VideoToolbox
     #expect(fastest.cost > (codec == kCMVideoCodecType_H264 ? 0.98 : 1.03) * faster.cost)
     #expect(fastest.cost > 1.03 * baseline.cost)
     #expect(faster.cost > 1.03 * baseline.cost)
-    // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.
+    // All differ. Real time alone has the same effort as the request for speed, but no look-ahead.
     let streams = [baseline, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
     #expect(Set(streams).count == streams.count)
     #expect(try run(realTime: true).cost > fast.cost)
@@ -316,7 +316,7 @@ import VideoToolbox
     ).doubleValue
   }
 
-  /// The error that is reported is the one that somebody else's decoder finds.
+  /// The reported error is the one that FFmpeg's decoder finds.
   @Test(arguments: codecs) func theMeanSquaredErrorIsThatOfTheDecodedPictures(_ codec: CMVideoCodecType)
     throws
   {

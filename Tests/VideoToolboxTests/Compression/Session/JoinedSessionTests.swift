@@ -37,7 +37,7 @@ import VideoToolbox
   }
 
   @Test(
-    "Both are listed, set and read back until frames come, and false where nobody has set them",
+    "Both are listed, set and read back until frames come, and false unless set",
     arguments: encoders)
   func joinPropertiesAreListedAndReadBack(id: String) throws {
     let session = try Self.session(id, [kVTCompressionPropertyKey_ConstantBitRate: 300_000])

@@ -317,7 +317,7 @@ import VideoToolbox
     #expect(VTCompressionSessionPrepareToEncodeFrames(session) == kVTParameterErr)
   }
 
-  @Test("Pictures beyond every level are another encoder's, or nobody's")
+  @Test("Pictures beyond every level are encoded by another encoder, or rejected")
   func picturesBeyondEveryLevelAreAnotherEncodersOrNobodys() throws {
     do {
       let session = try makeSession(kCMVideoCodecType_H264, width: 8192, height: 8192)
