@@ -72,7 +72,7 @@ struct SegmentNames: Sendable, Equatable {
     if suffix == Self.manifest { return true }
     return suffix.wholeMatch(
       of:
-        /-([0-9]+p|audio|text)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.(mp4|vtt)|-[0-9]+(\.[0-9]+)?\.m4s)/
+        /-([0-9]+p|sound|text)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.(mp4|vtt)|-[0-9]+(\.[0-9]+)?\.m4s)/
     ) != nil
   }
 
