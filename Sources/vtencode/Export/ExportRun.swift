@@ -99,6 +99,14 @@ struct ExportRun: Sendable {
       )
       try ResourceLimits.check(decoded: size, encoded: preset.codec == nil ? nil : size, isDeep: false)
     }
+    if preset.name != AVAssetExportPresetPassthrough, asset.hasProtectedContent,
+      tracks.contains(where: { isRead($0) && !$0.isDecodable })
+    {
+      throw MovieSource.isEncrypted(movie)
+    }
+    if preset.name == AVAssetExportPresetAppleM4A, !tracks.contains(where: isRead) {
+      throw Failure("'\(movie)' has no audio, which is all that the preset \(preset.text) writes")
+    }
     guard let session = AVAssetExportSession(asset: asset, presetName: preset.name) else {
       throw Failure("the preset \(preset.text) has no encoder here; see vtencode export --help")
     }

@@ -127,6 +127,11 @@ struct EncodingPlan: Sendable {
     codec = options.codec
     fit = PictureFit(source: source.shape, requested: options.dimensions, scaling: options.picture.scaling)
     try fit.check(against: options, source: source)
+    if source.isSinglePicture, source.part != nil {
+      throw Failure(
+        "'\(source.name)' is one picture, without a duration, so it has no part; omit --start, --end and --duration",
+        status: 64)
+    }
     frameRate = source.frameRate
     quality = options.quality
     isStill =
@@ -215,11 +220,6 @@ struct EncodingPlan: Sendable {
           ? "the movie is interlaced; the two fields of a frame become one picture. --deinterlace field "
             + "makes a picture of each field, --no-deinterlace leaves them interlaced"
           : "the movie is interlaced; each field becomes a picture")
-    }
-    if source.isSinglePicture, source.part != nil {
-      throw Failure(
-        "'\(source.name)' is one picture, without a duration, so it has no part; leave --start, --end and --duration out",
-        status: 64)
     }
     if isStill, options.bitrate != nil {
       notices.append(
