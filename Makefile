@@ -6,15 +6,15 @@
 
 TRAITS ?= default,Display,X265,X264
 # SwiftPM names the traits to the compiler in the order of a hash: another order would build
-# everything anew.
+# everything again.
 export SWIFT_DETERMINISTIC_HASHING = 1
 SWIFT ?= swift
 # What `make bench` and `make compare` measure with is a release build.
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
-# All release builds share these, since a build with others would begin anew: without what debuggers
-# want, which takes an eighth of the time (`make DEBUG_INFO=dwarf build` keeps it), and with Swift's
-# runtime inside, so that the programs run on machines without Swift (`make RUNTIME= build` links to
-# its libraries).
+# All release builds share these, since a build with others would begin again: without what
+# debuggers want, which takes an eighth of the time (`make DEBUG_INFO=dwarf build` keeps it), and
+# with Swift's runtime inside, so that the programs run on machines without Swift (`make RUNTIME=
+# build` links to its libraries).
 DEBUG_INFO ?= none
 RUNTIME ?= --static-swift-stdlib --disable-local-rpath
 RELEASE = -c release -debug-info-format $(DEBUG_INFO) $(RUNTIME)
@@ -45,9 +45,9 @@ demo: dependencies ## Encodes the sample movie with the package's own encoders: 
 	@echo "Written: out/demo.mp4 (H.264) and out/demo-hevc.mp4, by the package's own encoders."
 	@echo "'make build' adds send and receive, windows, and libx265 and libx264, which are under the GPL."
 
-# Optimised file by file: a changed file is compiled anew, and of the modules above it only what its
-# interface reaches. In a release build each module is optimised as a whole, and so are all modules
-# above a change.
+# Optimised file by file: a changed file is compiled again, and of the modules above it only what
+# its interface reaches. In a release build each module is optimised as a whole, and so are all
+# modules above a change.
 quick: dependencies ## Builds vtencode for work on it: .build-quick/debug/vtencode, seconds after a change in one file.
 	$(BUILD) --product vtencode --scratch-path .build-quick -Xswiftc -O -Xcc -O2 -debug-info-format $(DEBUG_INFO)
 
@@ -195,7 +195,7 @@ sanitize: test-dependencies ## Runs the engine's and the media tests under Addre
 fuzz: test-dependencies ## Runs every fuzzer (SECONDS_EACH=600).
 	SECONDS_EACH=$(or $(SECONDS_EACH),600) JOBS=$(shell nproc) scripts/fuzz
 
-sample: ## Renders Assets/video.m4v anew (needs python3-numpy, ffmpeg and fonts-dejavu-core).
+sample: ## Renders Assets/video.m4v again (needs python3-numpy, ffmpeg and fonts-dejavu-core).
 	scripts/render-sample
 
 need-swift:

@@ -182,14 +182,18 @@ package final class Muxer {
     }
     let (code, messages) = LibavLog.collect { avformat_write_header(context, &settings) }
     guard code >= 0 else {
-      if let track = tracks.first(where: { !container.holds($0.codecID) }) {
+      let error = MediaFileError.libav(code, "the \(container) header cannot be written", messages: messages)
+      if error.kind == .other,
+        let track = tracks.first(where: {
+          $0.sampleDescription == nil && $0.kind != .metadata && !container.holds($0.codecID)
+        })
+      {
         let name = avcodec_get_name(track.codecID).map { String(cString: $0) } ?? "this format"
         throw MediaFileError(
           .unsupportedFormat,
           "a .\(container.rawValue) file cannot hold samples of \(name); a .mkv file holds most formats",
           code: code)
       }
-      let error = MediaFileError.libav(code, "the \(container) header cannot be written", messages: messages)
       throw error.kind == .other ? MediaFileError(.unsupportedFormat, error.detail, code: code) : error
     }
     for (index, track) in tracks.enumerated() {

@@ -100,12 +100,9 @@ final class SharedPackets: Sendable {
         }
         while true {
           guard !isStopped, !left.contains(id) else { return nil }
-          // Pictures that have not been decoded when the input is cancelled are dropped, but what
-          // has come of other streams accompanies the pictures before them.
-          let first = streams.filter {
-            queues.indices.contains($0) && !queues[$0].isEmpty && !(input.isCancelled && isVideo[$0])
-          }
-          .min { queues[$0].firstNumber < queues[$1].firstNumber }
+          if input.isCancelled { dropBacklog() }
+          let first = streams.filter { queues.indices.contains($0) && !queues[$0].isEmpty }
+            .min { queues[$0].firstNumber < queues[$1].firstNumber }
           if let first {
             condition.broadcast()
             return queues[first].removeFirst()
@@ -117,6 +114,14 @@ final class SharedPackets: Sendable {
           condition.wait()
           waiting.remove(id)
         }
+      }
+    }
+
+    /// Drops the pictures that wait when the input is cancelled if there are so many that encoding
+    /// them would take long. What has come of other streams accompanies the pictures before them.
+    private func dropBacklog() {
+      for index in queues.indices where isVideo[index] && queues[index].count > PacketQueue.longestEnd {
+        queues[index].close()
       }
     }
 
@@ -184,6 +189,8 @@ final class SharedPackets: Sendable {
 struct PacketQueue {
   /// Packets and bytes at which the reading waits, and at which it fails.
   static let defaultLimits = (packets: 1024, bytes: 32 << 20)
+  /// Packets that are still handed out after the input was cancelled.
+  static let longestEnd = 64
   static let claimedLimits = (packets: 16_384, bytes: 192 << 20)
 
   private var packets: [(number: Int, packet: MediaPacket)?] = []

@@ -43,12 +43,13 @@ struct RunReport: Sendable {
       let constant = "\(rate), constant quality \(value)"
       let limit = TextFormat.bitRate(Double(ceiling))
       if bitRate <= Double(ceiling) { return "\(constant), at most \(limit)" }
-      // A short movie fits into the buffer that fills at the ceiling, and the first key frame is
-      // most of a very short one.
+      // The first key frame is most of a very short movie, and a short one fits into the buffer
+      // that fills at the ceiling.
+      if videoSeconds < RateRefinement.shortestLimited {
+        return "\(constant); a ceiling of \(limit) does not apply to less than a second"
+      }
       guard let seconds = plan.ceilingBuffer, videoSeconds < 2 * seconds else {
-        return videoSeconds < RateRefinement.shortestLimited
-          ? "\(constant); a ceiling of \(limit) does not apply to less than a second"
-          : "\(constant), ceiling \(limit)"
+        return "\(constant), ceiling \(limit)"
       }
       return "\(constant), ceiling \(limit) over \(TextFormat.fixed(seconds, 0)) s and more"
     }

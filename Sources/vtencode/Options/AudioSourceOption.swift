@@ -34,7 +34,7 @@ struct AudioSourceOption: ParsableArguments {
   static func validate(isSandboxed: Bool) throws {
     if isSandboxed {
       throw ValidationError(
-        "--sandbox is for movies; a microphone needs access to the system, so omit --sound or it.")
+        "--sandbox is for movies; a microphone needs access to the system, so omit one of the two.")
     }
   }
 }

@@ -90,8 +90,8 @@ enum OptionAdvice {
       let name = String(argument.prefix { $0 != "=" })
       // "-" is standard input or output, and "-1" a value.
       guard name.count > 1, name.first == "-", Double(name) == nil, !options.contains(name) else { continue }
-      let nearest = options.min { Main.distance($0, name) < Main.distance($1, name) }
-      guard let nearest, Main.distance(nearest, name) <= max(name.count / 4, 1) else {
+      let nearest = options.sorted().min { Main.distance($0, name) < Main.distance($1, name) }
+      guard name.count > 2, let nearest, Main.distance(nearest, name) <= max(name.count / 4, 1) else {
         return "Unknown option '\(name)'"
       }
       return "Unknown option '\(name)'. Did you mean '\(nearest)'?"
@@ -133,8 +133,10 @@ enum OptionAdvice {
 
   /// The names of a subcommand's options, with their dashes, as its whole help lists them.
   private static func declaredOptions(of command: any ParsableCommand.Type) -> Set<String> {
-    // The last one is an alias that the help does not list.
-    var names: Set<String> = ["-h", "--help", "--help-all", "--help-hidden", "--version", "--speed"]
+    // The help does not list the last ones: an alias, and an option that split refuses.
+    var names: Set<String> = [
+      "-h", "--help", "--help-all", "--help-hidden", "--version", "--speed", "-o", "--out",
+    ]
     for line in VTEncode.helpMessage(for: command, includeHidden: true).split(separator: "\n")
     where line.hasPrefix("  -") {
       names.formUnion(declaredNames(in: line))

@@ -64,7 +64,9 @@ struct EncodingRequest: Sendable {
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
     plan.adapt(to: source)
-    if let place = changes.overlayAt, changes.overlay != nil, place.x >= plan.width || place.y >= plan.height
+    if let place = changes.overlayAt, changes.overlay != nil,
+      place.x >= plan.width || place.y >= plan.height
+        || place.x < -plan.width || place.y < -plan.height
     {
       throw Failure(
         "--overlay-at \(place.x),\(place.y) lies outside of the encoded picture, which has "
@@ -133,7 +135,7 @@ struct EncodingRequest: Sendable {
       }
       return try await NetworkMovie.open(
         options.movie, frameRate: rate, start: range?.start ?? .zero,
-        isQuiet: options.progressOption.progress != .auto)
+        isQuiet: !options.progressOption.progress.showsNotices)
     }
     guard !joined.isEmpty else {
       return try await MovieSource.open(options.movie, streamFrameRate: rate, convertsRate: true)

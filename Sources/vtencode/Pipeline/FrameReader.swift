@@ -58,7 +58,7 @@ final class FrameReader {
   ) throws {
     self.source = source
     self.range = range
-    gaps = TimeGaps(frameRate: source.frameRate)
+    gaps = TimeGaps(frameRate: source.storedFrameRate)
     self.adapter = adapter
     rotator = source.turn.map(PictureRotator.init)
     crop = source.crop.map(PictureCrop.init)

@@ -196,7 +196,8 @@ struct Pipeline: Sendable {
             continue
           }
           // Audio that is captured has no end of its own.
-          if source.captured == nil { synchronizer.setEndOfMovie() }
+          // After an interruption it ends with the pictures that have come.
+          if source.captured == nil, !Interrupt.shared.isRequested { synchronizer.setEndOfMovie() }
           break
         }
         guard let frame = repetition.move(read) else { continue }

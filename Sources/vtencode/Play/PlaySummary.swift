@@ -19,7 +19,7 @@ struct PlaySummary {
       lines.append("presentation error    \(Self.percentiles(result.errors.map(abs)))")
     }
     if !offsets.isEmpty {
-      lines.append("audio from picture  \(Self.percentiles(offsets.map(abs)))")
+      lines.append("audio offset from picture  \(Self.percentiles(offsets.map(abs)))")
     }
     return lines.joined(separator: "\n") + "\n"
   }

@@ -36,7 +36,7 @@ struct Serve: AsyncParsableCommand {
     let ended = AsyncStream.makeStream(of: Void.self)
     Interrupt.shared.onRequest { ended.continuation.finish() }
     Console.note("Serving '\(folder)' at \(server.url); Ctrl-C ends it")
-    for name in files.playlists { Console.note("Play: \(server.url)\(name)") }
+    for path in files.playlists { Console.note("Play: \(server.url)\(path)") }
     if !address.isLoopback { Console.note("Everybody who reaches this address can read the folder") }
     for await _ in ended.stream {}
     server.close()

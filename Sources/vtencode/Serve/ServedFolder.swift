@@ -47,21 +47,31 @@ final class ServedFolder: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The names of the playlists directly in the folder that can be served, in order, at most eight.
+  /// The paths of the playlists directly in the folder that can be served, relative to it and with
+  /// the escapes of a URL (RFC 3986, 2.1), in order, at most eight.
   /// Master playlists come before those of their renditions if their names do.
   var playlists: [String] {
     let copy = dup(descriptor)
-    guard copy >= 0, let folder = fdopendir(copy) else { return [] }
+    guard copy >= 0 else { return [] }
+    guard let folder = fdopendir(copy) else {
+      close(copy)
+      return []
+    }
     defer { closedir(folder) }
-    var names: [String] = []
+    let unreserved = CharacterSet(
+      charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    var paths: [String] = []
     while let entry = readdir(folder) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       let isPlaylist = name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
-      if isPlaylist, Self.names(inPath: "/" + name[...])?.count == 1 { names.append(name) }
+      guard isPlaylist, let path = name.addingPercentEncoding(withAllowedCharacters: unreserved),
+        Self.names(inPath: "/" + path[...]) == [name]
+      else { continue }
+      paths.append(path)
     }
-    return Array(names.sorted().prefix(8))
+    return Array(paths.sorted().prefix(8))
   }
 
   /// Takes a request's path apart.

@@ -24,7 +24,7 @@ enum WebPage {
           <p id="veil" role="status">connecting…</p></div>
         <div class="controls">
           <button id="full" type="button">Full screen</button>
-          <button id="sound" type="button" hidden>Play the sound</button>
+          <button id="sound" type="button" hidden>Play the audio</button>
           <button id="key" type="button">Ask for a key frame</button>
           <label>Lose packets
             <select id="lose"><option value="0">none</option><option value="0.01">1 %</option>

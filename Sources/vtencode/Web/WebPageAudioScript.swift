@@ -52,7 +52,7 @@ extension WebPage {
       if (sound.decoder && sound.decoder.state !== 'closed') sound.decoder.close();
       if (sound.context) sound.context.close();
       sound.decoder = sound.context = null;
-      $('sound').textContent = 'Play the sound';
+      $('sound').textContent = 'Play the audio';
     }
 
     $('sound').onclick = () => {
@@ -64,7 +64,7 @@ extension WebPage {
         sound.decoder = new AudioDecoder({
           output: data => { if (sound.context === own) playSound(data); else data.close(); }, error: failSound});
         sound.decoder.configure({codec: 'opus', sampleRate: 48000, numberOfChannels: 2});
-        $('sound').textContent = 'Mute the sound';
+        $('sound').textContent = 'Mute the audio';
       } catch (error) {
         failSound(error);
       }

@@ -37,7 +37,7 @@ private final class Surface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 }
 
-/// Says that its rows are as far apart as it is configured.
+/// Reports the distance between rows that it was configured with.
 private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
   private let bytesPerRow: Int
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebRTC
 
-/// Offers and answers with audio with the pictures.
+/// Offers and answers of audio in addition to the pictures.
 @Suite struct AudioNegotiationTests {
   private static func base(_ setup: PeerDescription.Setup = .either) throws -> PeerDescription {
     PeerDescription(

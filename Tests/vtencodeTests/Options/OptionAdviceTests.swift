@@ -37,12 +37,15 @@ import Testing
     }
   }
 
-  @Test("An option that exists is not reported as unknown beside another error")
+  @Test("An option that exists is not reported as unknown with another error")
   func knownOptions() throws {
     let run = try CommandLine.vtencode(
       "transcoding", "in.mp4", "--crop=9x9+0+0", "-v", "--speed", "3", "--jobs", "2", "--out", "o.mp4",
       in: Folder())
     #expect(run.status == 64 && !run.complaints.contains("Unknown option"), "\(run.complaints)")
+    let split = try CommandLine.vtencode(
+      "split", "in.mp4", "--out", "x.mp4", "--plan", "p.json", in: Folder())
+    #expect(split.complaints.contains("does not go with split"), "\(split.complaints)")
   }
 
   @Test("An option of another subcommand is named with it")

@@ -553,7 +553,7 @@ import Testing
   }
 
   /// `--progress json` ends with what came of it, whatever the command.
-  @Test func programsAreReportedTheEnd() throws {
+  @Test func theEndIsReportedToPrograms() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
     for (command, output) in [

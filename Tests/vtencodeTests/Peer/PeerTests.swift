@@ -109,7 +109,7 @@ import WebRTC
     #expect(long.isIPv6 && long.host == "2001:db8::7")
   }
 
-  @Test func browsersAreReportedThatHEVCDoesNotGoByWebRTC() throws {
+  @Test func browsersAreInformedThatHEVCDoesNotGoByWebRTC() throws {
     let asked = Counter()
     let peers = WebPeers(try SocketAddress(ipAddress: "127.0.0.1", port: 0)) { asked.add() }
     defer { peers.close() }

@@ -67,7 +67,6 @@ import Testing
     try expectNoErrors(probe)
   }
 
-  /// A call with a damaged movie is shown as far as it goes, and the status tells.
   @Test("A gap where packets of a transport stream are missing is reported with its duration")
   func gapsAreReported() throws {
     let folder = try Folder()
@@ -86,6 +85,7 @@ import Testing
     #expect(abs(try #require(Double(found.1)) - gaps) < 0.02 && gaps > 0.2, "\(gaps): \(run.complaints)")
   }
 
+  /// A call with a damaged movie is shown as far as it goes, and the status tells.
   @Test func callsTellOfDamage() throws {
     let folder = try Folder()
     let url = try make("cut.mkv", in: folder, Self.h264 + ["-c:a", "aac"])
