@@ -56,7 +56,7 @@ public struct ClipOptions: ParsableArguments {
 
   public func validate() throws {
     guard frames >= 2 else { throw ValidationError("--frames must be 2 or more.") }
-    guard (0...4).contains(halves) else { throw ValidationError("--halves goes from 0 to 4.") }
+    guard (0...4).contains(halves) else { throw ValidationError("--halves must be from 0 to 4.") }
   }
 
   /// All files. Files in folders are sorted by name.

@@ -45,7 +45,7 @@ struct ScreenBench: ParsableCommand {
       return encoder
     }
     guard delay.isFinite, (0.02...10).contains(delay) else {
-      throw ValidationError("--delay goes from 0.02 to 10.")
+      throw ValidationError("--delay must be from 0.02 to 10.")
     }
     let (tuning, validation) = (try Self.numbers(rates), try Self.numbers(validationRates))
     var report = ScreenReport(traces: trace != nil)

@@ -68,8 +68,8 @@ extension NALCodec {
   /// The identifier of a parameter set; nil where it cannot be parsed.
   ///
   /// For an HEVC sequence parameter set it is always 0: its identifier comes after the profile and
-  /// level, and parsing these is not worth it. Two of them then count as a conflict, whatever their
-  /// identifiers, and all parameter sets stay in the samples.
+  /// level, and parsing these would cost too much. Two of them then count as a conflict, whatever
+  /// their identifiers, and all parameter sets stay in the samples.
   func parameterSetIdentifier(_ set: Data, type: UInt8) -> Int? {
     if self == .hevc, type == HEVCNALUnitType.sequenceParameterSet.rawValue { return 0 }
     return BitReader.read(set, headerLength: headerLength) { reader in

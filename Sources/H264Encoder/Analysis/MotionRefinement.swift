@@ -61,7 +61,7 @@ extension MacroblockCoder {
     }
 
     /// Whether a direction (1 up, 2 down, 3 left, 4 right) is not worth a comparison, as the
-    /// opposite one costs less. Where both cost the same, up and left are worth it.
+    /// opposite one costs less. Where both cost the same, up and left are tried.
     @inline(__always) func isWorseThanOpposite(_ direction: Int) -> Bool {
       switch direction {
       case 1: up > down
@@ -192,7 +192,7 @@ extension MacroblockCoder {
     _ search: inout FractionalSearch, step: Int, rounds: Int, readsChroma: Bool
   ) {
     // Where the half-sample step has kept its vector, its costs tell which of two opposite
-    // quarter-sample positions is worth a comparison.
+    // quarter-sample positions is compared.
     let both = step == 2 || search.hasMoved || rounds > 1
     var rounds = rounds
     var from = 0

@@ -3,8 +3,8 @@ import CH264Kernels
 
 /// Transform, quantisation and reconstruction of luma over a prediction in the reconstruction.
 extension MacroblockCoder {
-  /// Scores a list of levels by whether it is worth its bits: isolated levels of magnitude 1 at
-  /// high frequencies take more bits than their error is worth.
+  /// Scores a list of levels, to decide whether coding it lowers the rate-distortion cost: isolated
+  /// levels of magnitude 1 at high frequencies take more bits than their error is worth.
   ///
   /// - Parameters:
   ///   - level: the levels in scan order.

@@ -49,7 +49,7 @@ public struct STUNMessage: Equatable, Sendable {
   /// Attributes from 0 to 0x7FFF that the reader does not know, for which a request is refused
   /// (RFC 8489, 6.3.1).
   public internal(set) var unknownAttributes: [UInt16] = []
-  /// Whether the message has an attribute MESSAGE-INTEGRITY, whatever it is worth.
+  /// Whether the message has an attribute MESSAGE-INTEGRITY, valid or not.
   public internal(set) var hasIntegrity = false
   /// The authenticated bytes and their authentication, for ``isAuthentic(password:)``.
   var signed: (bytes: [UInt8], mac: [UInt8])?

@@ -48,7 +48,7 @@ struct RateRefinement {
     abs(report.bitRate / Double(pipeline.plan.bitRate) - 1)
   }
 
-  /// Encodes until the rate is met, or until no other rate is worth trying, or until the number of
+  /// Encodes until the rate is met, or until no other rate can come closer, or until the number of
   /// attempts is used up. The best result so far has the final name.
   mutating func run() async throws -> RunReport {
     var best = try await pipeline.run()

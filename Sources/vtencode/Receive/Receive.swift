@@ -242,7 +242,7 @@ struct ReceiveOptions: ParsableArguments {
         throw ValidationError("Say where to receive: --listen port, or --whep url of a server.")
       }
       if peer.whepTokenFile != nil || peer.stun.stun != nil {
-        throw ValidationError("--whep-token-file and --stun are for --whep.")
+        throw ValidationError("--whep-token-file and --stun require --whep.")
       }
       return
     }

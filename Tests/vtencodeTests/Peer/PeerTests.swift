@@ -26,7 +26,7 @@ import WebRTC
       (["receive", "--out", "a.mp4"], "--listen port, or --whep url"),
       (["receive", "--whep", whip, "--listen", "5004"], "omit --listen"),
       (["receive", "--whep", whip, "--web", "8080"], "omit --web"),
-      (["receive", "--listen", "5004", "--whep-token-file", "token"], "are for --whep"),
+      (["receive", "--listen", "5004", "--whep-token-file", "token"], "require --whep"),
     ] {
       let run = try CommandLine.run(CommandLine.vtencode, arguments)
       #expect(run.status == 64 && run.complaints.contains(words), "\(arguments): \(run.complaints)")

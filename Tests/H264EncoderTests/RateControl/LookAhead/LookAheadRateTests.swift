@@ -132,7 +132,7 @@ import Testing
       }
       let known = try stored(isKnown: true)
       #expect(abs(known.error) < (count < 150 ? 0.05 : 0.02), "\(kind): \(known)")
-      // It is not the last second that pays for it.
+      // The last second does not get fewer bits for it.
       #expect(known.end < 4, "\(kind): \(known)")
       if initial > 0.6, count <= 180 { #expect(try stored(isKnown: false).error > known.error) }
     }

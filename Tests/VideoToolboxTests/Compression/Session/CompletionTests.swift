@@ -85,7 +85,7 @@ import VideoToolbox
   }
 
   @Test(
-    "libx264 pays with one key frame, holds nothing after it, and looks ahead again from the next on",
+    "libx264 inserts one key frame, holds nothing after it, and looks ahead again from the next on",
     .enabled(if: usesX264))
   func libx264PaysForCompletionWithOneKeyFrame() throws {
     let collector = Collector()
