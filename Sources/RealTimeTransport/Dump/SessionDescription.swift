@@ -95,6 +95,8 @@ public struct SessionDescription: Sendable {
     return text.count < 2 ? "0" + text : text
   }
 
+  /// Encodes bytes as base64 (RFC 4648, 4). Foundation's encoder is not used, because the module
+  /// does not import Foundation.
   static func base64(_ bytes: [UInt8]) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var result = ""
