@@ -16,6 +16,7 @@ SIZE(32, 5)
 
 void ovt_hevc_residual_avx2(OVTHEVCResidualKernels *k) {
   k->forward[2] = forward16, k->forward[3] = forward32;
+  k->forwardLow32 = forwardLow32;
   k->inverse[2] = inverse16, k->inverse[3] = inverse32;
   FILL_QUANT
 }

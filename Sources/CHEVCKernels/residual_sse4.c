@@ -41,6 +41,7 @@ SIMD uint32_t scanGroup(int16_t out[16], const int16_t *level, ptrdiff_t stride,
 void ovt_hevc_residual_sse4(OVTHEVCResidualKernels *k) {
   k->forward[0] = forward4, k->forward[1] = forward8, k->forward[2] = forward16, k->forward[3] = forward32;
   k->inverse[0] = inverse4, k->inverse[1] = inverse8, k->inverse[2] = inverse16, k->inverse[3] = inverse32;
+  k->forwardLow32 = forwardLow32;
   k->forwardDST4x4 = forwardSine, k->inverseDST4x4 = inverseSine;
   k->scanGroup = scanGroup;
   FILL_QUANT

@@ -10,6 +10,7 @@
 #include "simd/compare.h"
 #include "simd/hadamard.h"
 #include "simd/residual.h"
+#include "simd/intra_vertical.h"
 #include "simd/inter.h"
 #include "simd/sao.h"
 
@@ -17,6 +18,7 @@ void ovt_hevc_samples16_avx2(OVTHEVCKernels16 *k) {
   FILL_COMPARE
   FILL_HADAMARD
   FILL_RESIDUAL
+  k->intraVertical = intraVertical;
   FILL_INTER
   FILL_SAO
 }

@@ -9,12 +9,14 @@
 #include "simd/samples.h"
 #include "simd/hadamard.h"
 #include "simd/residual.h"
+#include "simd/intra_vertical.h"
 #include "simd/inter.h"
 #include "simd/sao.h"
 
 void ovt_hevc_samples8_avx2(OVTHEVCKernels8 *k) {
   FILL_HADAMARD
   FILL_RESIDUAL
+  k->intraVertical = intraVertical;
   FILL_INTER
   FILL_SAO
 }

@@ -62,6 +62,12 @@ SIZE(16x16, 4, 0)
 SIZE(32x32, 5, 0)
 SIZE(DST4x4, 2, 1)
 
+static void forwardLow32(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth) {
+  forward32x32(coef, residual, stride, bitDepth);
+  for (int y = 0; y < 32; y++)
+    for (int x = y < 16 ? 16 : 0; x < 32; x++) coef[y * 32 + x] = 0;
+}
+
 // The standard shifts coefficients left by 5 + log2Size and then right by 20 - bitDepth with
 // rounding; that is one shift to the right.
 static void forwardSkip(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int log2Size, int bitDepth) {
@@ -79,6 +85,7 @@ static void inverseSkip(int16_t *residual, ptrdiff_t stride, const int16_t *coef
 void ovt_hevc_transform_c(OVTHEVCResidualKernels *k) {
   k->forward[0] = forward4x4, k->forward[1] = forward8x8, k->forward[2] = forward16x16, k->forward[3] = forward32x32;
   k->inverse[0] = inverse4x4, k->inverse[1] = inverse8x8, k->inverse[2] = inverse16x16, k->inverse[3] = inverse32x32;
+  k->forwardLow32 = forwardLow32;
   k->forwardDST4x4 = forwardDST4x4, k->inverseDST4x4 = inverseDST4x4;
   k->forwardSkip = forwardSkip, k->inverseSkip = inverseSkip;
 }

@@ -81,6 +81,30 @@ import Testing
     interpolation(SampleKernels(Kernels(path).ten))
   }
 
+  /// The planes of half samples are what interpolation gives for each.
+  func halves<Sample>(_ k: SampleKernels<Sample>) {
+    var random = Random(52)
+    let stride = Plane<Sample>.stride
+    for round in 0..<40 {
+      let plane = Plane<Sample>(depth: k.depth, kind: round % 4, &random)
+      let (width, height) = (Int32(random.int(1...16) * 4), Int32(random.int(1...12)))
+      let mine = (0..<3).map { _ in plane.copy() }
+      k.halves(
+        mine[0].pointer + 2000, mine[1].pointer + 2000, mine[2].pointer + 2000, plane.pointer, stride,
+        width, height)
+      for (i, (xFrac, yFrac)) in [(2, 0), (0, 2), (2, 2)].enumerated() {
+        let model = plane.copy()
+        k.interpolate(
+          true, model.pointer + 2000, stride, plane.pointer, stride, width, height, Int32(xFrac),
+          Int32(yFrac))
+        #expect(
+          mine[i].memory.values == model.memory.values, "\(width)x\(height), \(xFrac), \(yFrac)")
+      }
+    }
+  }
+  @Test(arguments: Path.available) func halves8(path: Path) { halves(SampleKernels(Kernels(path).eight)) }
+  @Test(arguments: Path.available) func halves10(path: Path) { halves(SampleKernels(Kernels(path).ten)) }
+
   /// 8.5.3.3.4.2 and 8.5.3.3.4.3.
   func weights<Sample>(_ k: SampleKernels<Sample>) {
     var random = Random(51)

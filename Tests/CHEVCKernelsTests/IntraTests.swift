@@ -106,6 +106,32 @@ import Testing
     predictions(SampleKernels(Kernels(path).ten))
   }
 
+  /// Modes from 2 to 17 are those from 34 down of reversed neighbours, transposed.
+  func transposition<Sample>(_ k: SampleKernels<Sample>) {
+    var random = Random(42)
+    let stride = Plane<Sample>.stride
+    for log2 in 3...5 {
+      let n = 1 << log2
+      for mode in 2...17 {
+        let source = Plane<Sample>(depth: k.depth, kind: mode % 4, &random)
+        let edge = source.pointer + 300
+        let reversed = Memory<Sample>(300)
+        for i in -2 * n...2 * n { reversed[150 + i] = edge[-i] }
+        let (direct, other, back) = (source.copy(), source.copy(), source.copy())
+        k.intra(Int32(mode), direct.pointer + 3000, stride, edge, Int32(log2), 1)
+        k.intra(Int32(36 - mode), other.pointer + 3000, stride, reversed.base + 150, Int32(log2), 1)
+        k.transpose(back.pointer + 3000, stride, other.pointer + 3000, stride, Int32(log2))
+        #expect(back.memory.values == direct.memory.values, "\(n)x\(n), mode \(mode)")
+      }
+    }
+  }
+  @Test(arguments: Path.available) func transposition8(path: Path) {
+    transposition(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func transposition10(path: Path) {
+    transposition(SampleKernels(Kernels(path).ten))
+  }
+
   /// 8.4.4.2.3.
   func smoothing<Sample>(_ k: SampleKernels<Sample>) {
     var random = Random(41)

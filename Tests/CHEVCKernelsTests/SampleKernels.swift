@@ -18,6 +18,8 @@ struct SampleKernels<Sample: FixedWidthInteger> {
   let reconstructDC: (Out, Int, In, Int, Int32, Int32, Int32) -> Void
   let smooth: (Out, In, Int32, Int32) -> Void
   let intra: (Int32, Out, Int, In, Int32, Int32) -> Void
+  let transpose: (Out, Int, In, Int, Int32) -> Void
+  let halves: (Out, Out, Out, In, Int, Int32, Int32) -> Void
   let interpolate: (_ isLuma: Bool, Out, Int, In, Int, Int32, Int32, Int32, Int32) -> Void
   let interpolateHigh: (_ isLuma: Bool, High, Int, In, Int, Int32, Int32, Int32, Int32) -> Void
   let round: (Out, Int, Values, Int, Int32, Int32) -> Void
@@ -59,6 +61,8 @@ extension SampleKernels where Sample == UInt8 {
     reconstructDC = { k.reconstructDC($0, $1, $2, $3, $4, $5, $6) }
     smooth = { k.smoothEdge($0, $1, $2, $3) }
     intra = { OVTHEVCKernels8.intra(table, $0, $1, $2, $3, $4, $5) }
+    transpose = { k.transpose($0, $1, $2, $3, $4) }
+    halves = { OVTHEVCKernels8.lumaHalves(table, $0, $1, $2, $3, $4, $5, $6) }
     interpolate = {
       if $0 { k.luma($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chroma($1, $2, $3, $4, $5, $6, $7, $8) }
     }
@@ -113,6 +117,8 @@ extension SampleKernels where Sample == UInt16 {
     reconstructDC = { k.reconstructDC($0, $1, $2, $3, $4, $5, $6) }
     smooth = { k.smoothEdge($0, $1, $2, $3) }
     intra = { OVTHEVCKernels16.intra(table, $0, $1, $2, $3, $4, $5) }
+    transpose = { k.transpose($0, $1, $2, $3, $4) }
+    halves = { OVTHEVCKernels16.lumaHalves(table, $0, $1, $2, $3, $4, $5, $6) }
     interpolate = {
       if $0 { k.luma($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chroma($1, $2, $3, $4, $5, $6, $7, $8) }
     }

@@ -139,6 +139,23 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
     }
   }
 
+  /// The low frequencies are those of the whole transform.
+  @Test(arguments: Path.available) func forwardLow(path: Path) {
+    let k = Kernels(path).residual
+    var random = Random(21)
+    for round in 0..<30 {
+      let depth = round % 2 == 0 ? 8 : 10
+      let limit = round % 3 == 0 ? 20 : 1 << depth - 1
+      let residual = Memory((0..<1024).map { _ in Int16(random.int(-limit...limit)) })
+      let (all, low) = (Memory<Int16>(1024), Memory((0..<1024).map { Int16($0) }))
+      ovt_hevc_forward(k, 5, all.base, residual.base, 32, Int32(depth))
+      k.pointee.forwardLow32(low.base, residual.base, 32, Int32(depth))
+      for i in 0..<1024 {
+        #expect(low[i] == (i % 32 < 16 && i / 32 < 16 ? all[i] : 0), "round \(round), \(i)")
+      }
+    }
+  }
+
   @Test func onlyDC() {
     let k = Kernels(.c).residual
     for log2 in 2...5 {

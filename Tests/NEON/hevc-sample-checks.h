@@ -64,6 +64,7 @@ static void NAMED(residual)(void) {
          coefficients(m->coef, n, round_ & 1 ? 32767 : 1500, m->v[0], m->v[1]),
          f(m->out + 3, 67, m->coef, DEPTH, m->v[0], m->v[1]));
   }
+  EACH(residual.forwardLow32, N, , f(m->coef, m->residual + 3, 64, DEPTH));
   EACH(residual.forwardDST4x4, N, , f(m->coef, m->residual + 3, 64, DEPTH));
   EACH(residual.inverseDST4x4, N * 3, coefficients(m->coef, 4, round_ & 1 ? 32767 : 1500, 4, 4),
        f(m->out + 3, 67, m->coef, DEPTH, 4, 4));
@@ -110,8 +111,11 @@ static void NAMED(intra)(void) {
     EACH(smoothEdge, N * 2, , f(AT(dst), AT(a), log2, round_ & 1 && log2 == 5));
     EACH(intraPlanar, N, , f(AT(dst) + 1, STRIDE, AT(a), log2));
     EACH(intraDC, N, , f(AT(dst) + 1, STRIDE, AT(a), log2, round_ & 1));
-    for (int mode = 2; mode < 35; mode++)
-      EACH(intraAngular, N / 4, , f(AT(dst) + 1, STRIDE, AT(a), log2, mode, round_ & 1));
+    for (int mode = 2; mode < 18; mode++)
+      EACH(intraHorizontal, N / 4, , f(AT(dst) + 1, STRIDE, AT(a), log2, mode, round_ & 1));
+    for (int mode = 18; mode < 35; mode++)
+      EACH(intraVertical, N / 4, , f(AT(dst) + 1, STRIDE, AT(a), log2, mode, round_ & 1));
+    if (log2 > 2) EACH(transpose, N, , f(AT(dst) + 1, STRIDE, AT(a) + 1, STRIDE, log2));
   }
 }
 
@@ -122,6 +126,10 @@ static void NAMED(inter)(void) {
       EACH(luma, N / 4, , f(AT(dst) + 1, STRIDE, AT(a) + 1, STRIDE, w, h, frac & 3, frac >> 2));
       EACH(lumaHigh, N / 4, , f(m->high[0] + 1, 67, AT(a) + 1, STRIDE, w, h, frac & 3, frac >> 2));
     }
+    if (w % 4 == 0)
+      EACH(lumaHalves, N / 2, m->v[0] = between(1, 8),
+           f(((SAMPLE *const[3]){AT(dst) + 1, AT(dst) + 9 * STRIDE, AT(dst) + 18 * STRIDE}), AT(a) + 1, STRIDE, w,
+             m->v[0]));
     for (int frac = 0; frac < 64; frac += 1 + frac % 3) {
       EACH(chroma, N / 8, , f(AT(dst) + 1, STRIDE, AT(a) + 1, STRIDE, w, h, frac & 7, frac >> 3));
       EACH(chromaHigh, N / 8, , f(m->high[0] + 1, 67, AT(a) + 1, STRIDE, w, h, frac & 7, frac >> 3));

@@ -78,6 +78,8 @@ typedef struct OVTHEVCResidualKernels {
   int cpu;  // mask of the sets in use (OVT_CPU_*)
 
   OVTHEVCForward forward[4];    // by log2Size - 2
+  // Of 32x32, but only the 16x16 coefficients of the lowest frequencies; the others become 0.
+  OVTHEVCForward forwardLow32;
   OVTHEVCForward forwardDST4x4; // for luma of intra 4x4 blocks (8.6.4.2, trType 1)
   OVTHEVCInverse inverse[4];
   OVTHEVCInverse inverseDST4x4;

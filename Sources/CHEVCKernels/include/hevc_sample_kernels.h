@@ -83,18 +83,31 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
   // sides are nearly straight (biIntFlag, which is found here).
   void (*smoothEdge)(OVT_HEVC_SAMPLE *filtered, const OVT_HEVC_SAMPLE *edge, int log2Size, int strong);
   OVT_HEVC_NAMED(OVTHEVCPredict) intraPlanar;  // 8.4.4.2.4
-  // DC (8.4.4.2.5) and modes 2 to 34 (8.4.4.2.6). filterEdges 1: the samples along the edges are
-  // filtered, as the standard has it for luma (cIdx 0) and N < 32; it matters for DC, 10 and 26.
+  // DC (8.4.4.2.5), modes 2 to 17 and 18 to 34 (8.4.4.2.6). filterEdges 1: the samples along the
+  // edges are filtered, as the standard has it for luma (cIdx 0) and N < 32; it matters for DC, 10
+  // and 26.
   void (*intraDC)(OVT_HEVC_SAMPLE *dst, ptrdiff_t stride, const OVT_HEVC_SAMPLE *edge, int log2Size,
                   int filterEdges);
-  void (*intraAngular)(OVT_HEVC_SAMPLE *dst, ptrdiff_t stride, const OVT_HEVC_SAMPLE *edge, int log2Size,
-                       int mode, int filterEdges);
+  void (*intraHorizontal)(OVT_HEVC_SAMPLE *dst, ptrdiff_t stride, const OVT_HEVC_SAMPLE *edge, int log2Size,
+                          int mode, int filterEdges);
+  void (*intraVertical)(OVT_HEVC_SAMPLE *dst, ptrdiff_t stride, const OVT_HEVC_SAMPLE *edge, int log2Size,
+                        int mode, int filterEdges);
+  // dst[x * dstStride + y] = src[y * srcStride + x], log2Size 3 to 5. What a mode m from 2 to 17
+  // predicts is what mode 36 - m predicts from the neighbours in reverse order (edge[-i] for
+  // edge[i]), transposed.
+  void (*transpose)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
+                    int log2Size);
 
   // MARK: Inter prediction (8.5.3.3).
   // predSamplesLX of 8.5.3.3.3, less 8192: so every value fits int16_t. Stride in int16_t.
   OVT_HEVC_NAMED(OVTHEVCInterpolateHigh) lumaHigh, chromaHigh;
   // The same, rounded to samples as for one reference without weights (8.5.3.3.4.2).
   OVT_HEVC_NAMED(OVTHEVCInterpolate) luma, chroma;
+  // Luma at the three half-sample positions, as `luma` gives it for xFrac and yFrac 2, 0; 0, 2;
+  // 2, 2 in planes[0], [1], [2]. All rows are `stride` apart; width is a multiple of 4, height 1 to
+  // 64.
+  void (*lumaHalves)(OVT_HEVC_SAMPLE *const planes[3], const OVT_HEVC_SAMPLE *src, ptrdiff_t stride, int width,
+                     int height);
   // From intermediate values (less 8192, rows `stride` apart); width and height as for
   // interpolation. One reference; the average of two references (8.5.3.3.4.2).
   void (*round)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const int16_t *a, ptrdiff_t stride, int width, int height);
@@ -214,7 +227,14 @@ static inline void OVT_HEVC_NAMED(ovt_hevc_intra)(const OVT_HEVC_NAMED(OVTHEVCKe
                                                   const OVT_HEVC_SAMPLE *edge, int log2Size, int filterEdges) {
   if (mode == 0) k->intraPlanar(dst, stride, edge, log2Size);
   else if (mode == 1) k->intraDC(dst, stride, edge, log2Size, filterEdges);
-  else k->intraAngular(dst, stride, edge, log2Size, mode, filterEdges);
+  else if (mode < 18) k->intraHorizontal(dst, stride, edge, log2Size, mode, filterEdges);
+  else k->intraVertical(dst, stride, edge, log2Size, mode, filterEdges);
+}
+OVT_HEVC_MEMBER("transpose(_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_transpose)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst,
+                                                      ptrdiff_t dstStride, const OVT_HEVC_SAMPLE *src,
+                                                      ptrdiff_t srcStride, int log2Size) {
+  k->transpose(dst, dstStride, src, srcStride, log2Size);
 }
 OVT_HEVC_MEMBER("luma(_:_:_:_:_:_:_:_:_:)")
 static inline void OVT_HEVC_NAMED(ovt_hevc_luma)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k,
@@ -229,6 +249,13 @@ static inline void OVT_HEVC_NAMED(ovt_hevc_chroma)(const OVT_HEVC_NAMED(OVTHEVCK
                                                    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width,
                                                    int height, int xFrac, int yFrac) {
   k->chroma(dst, dstStride, src, srcStride, width, height, xFrac, yFrac);
+}
+OVT_HEVC_MEMBER("lumaHalves(_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_luma_halves)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *horizontal, OVT_HEVC_SAMPLE *vertical,
+    OVT_HEVC_SAMPLE *both, const OVT_HEVC_SAMPLE *src, ptrdiff_t stride, int width, int height) {
+  OVT_HEVC_SAMPLE *const planes[3] = {horizontal, vertical, both};
+  k->lumaHalves(planes, src, stride, width, height);
 }
 OVT_HEVC_MEMBER("lumaHigh(_:_:_:_:_:_:_:_:_:)")
 static inline void OVT_HEVC_NAMED(ovt_hevc_luma_high)(

@@ -41,6 +41,12 @@ OVT_INLINE Sample rounded(int v) { return clipSample((v + (1 << (13 - BIT_DEPTH)
 INTERPOLATION(luma, lumaTaps, 8)
 INTERPOLATION(chroma, chromaTaps, 4)
 
+static void lumaHalves(Sample *const planes[3], const Sample *src, ptrdiff_t stride, int width, int height) {
+  luma(planes[0], stride, src, stride, width, height, 2, 0);
+  luma(planes[1], stride, src, stride, width, height, 0, 2);
+  luma(planes[2], stride, src, stride, width, height, 2, 2);
+}
+
 static void roundHigh(Sample *dst, ptrdiff_t dstStride, const int16_t *a, ptrdiff_t stride, int width, int height) {
   for (int y = 0; y < height; y++, dst += dstStride, a += stride)
     for (int x = 0; x < width; x++) dst[x] = rounded(a[x] + HIGH_OFFSET);
@@ -70,5 +76,6 @@ static void weighBoth(Sample *dst, ptrdiff_t dstStride, const int16_t *a, const 
 
 static void fillInter(Kernels *k) {
   k->luma = luma, k->lumaHigh = lumaHigh, k->chroma = chroma, k->chromaHigh = chromaHigh;
+  k->lumaHalves = lumaHalves;
   k->round = roundHigh, k->average = average, k->weigh = weigh, k->weighBoth = weighBoth;
 }

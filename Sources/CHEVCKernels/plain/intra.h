@@ -43,8 +43,9 @@ static void intraDC(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2S
 
 // `along` is the distance of samples along the side that is predicted from: 1 for the row above
 // (modes 18 and more), -1 for the column to the left. `step` and `line` are the distances in dst.
-static void intraAngular(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode, int filterEdges) {
-  const int n = 1 << log2Size, angle = intraAngles[mode], isVertical = mode >= 18;
+OVT_INLINE void intraAngular(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode, int filterEdges,
+                             int isVertical) {
+  const int n = 1 << log2Size, angle = intraAngles[mode];
   const int along = isVertical ? 1 : -1;
   const ptrdiff_t step = isVertical ? 1 : stride, line = isVertical ? stride : 1;
   Sample memory[3 * 32 + 1], *const ref = memory + 32;
@@ -62,9 +63,24 @@ static void intraAngular(Sample *dst, ptrdiff_t stride, const Sample *edge, int 
     for (int y = 0; y < n; y++) dst[y * line] = clipSample(edge[along] + ((edge[-along * (1 + y)] - edge[0]) >> 1));
 }
 
+static void intraHorizontal(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode,
+                            int filterEdges) {
+  intraAngular(dst, stride, edge, log2Size, mode, filterEdges, 0);
+}
+static void intraVertical(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode, int filterEdges) {
+  intraAngular(dst, stride, edge, log2Size, mode, filterEdges, 1);
+}
+
+static void transpose(Sample *dst, ptrdiff_t dstStride, const Sample *src, ptrdiff_t srcStride, int log2Size) {
+  for (int y = 0; y < 1 << log2Size; y++)
+    for (int x = 0; x < 1 << log2Size; x++) dst[x * dstStride + y] = src[y * srcStride + x];
+}
+
 static void fillIntra(Kernels *k) {
   k->smoothEdge = smoothEdge;
   k->intraPlanar = intraPlanar;
   k->intraDC = intraDC;
-  k->intraAngular = intraAngular;
+  k->intraHorizontal = intraHorizontal;
+  k->intraVertical = intraVertical;
+  k->transpose = transpose;
 }

@@ -119,6 +119,46 @@ SIMD_INLINE void interpolate(void *dst, ptrdiff_t dstStride, const Sample *src, 
 INTERPOLATION(luma, lumaTaps, 8)
 INTERPOLATION(chroma, chromaTaps, 4)
 
+// The rows between the filters of all three positions are computed once.
+SIMD void lumaHalves(Sample *const planes[3], const Sample *src, ptrdiff_t stride, int width, int height) {
+  const Filter f = makeFilter(lumaTaps[2], 8);
+  const int rows = height + 7;
+  EACH_STRIP(width) {
+    const Sample *row = src + x - 3 * stride;
+    Zip zips[MAX_ROWS];
+#if SAMPLE_BYTES == 1
+    V pairs[MAX_ROWS];
+#else
+    Zip pairs[MAX_ROWS];
+#endif
+    V last = vzero(), lastAlong = vzero();
+    for (int y = 0; y < rows; y++, row += stride) {
+      const V next = sampleLoad(row), along = filterAlong(row, &f, 8);
+      if (y >= 3 && y < height + 3) putSample(planes[0] + (y - 3) * stride + x, along, n);
+      if (y > 0) {
+        zips[y - 1] = vzip(lastAlong, along);
+#if SAMPLE_BYTES == 1
+        pairs[y - 1] = vbytes(last, next);
+#else
+        pairs[y - 1] = vzip(last, next);
+#endif
+      }
+      last = next, lastAlong = along;
+    }
+    for (int y = 0; y < height; y++) {
+#if SAMPLE_BYTES == 1
+      const V down = vadd(vadd(vweigh(pairs[y], f.bytes[0]), vweigh(pairs[y + 2], f.bytes[1])),
+                          vadd(vweigh(pairs[y + 4], f.bytes[2]), vweigh(pairs[y + 6], f.bytes[3])));
+#else
+      const V down = widePack(wideSra(weighZips(pairs + y, &f, 8, 0), BIT_DEPTH - 8));
+#endif
+      putSample(planes[1] + y * stride + x, down, n);
+      const Wide sum = weighZips(zips + y, &f, 8, 1 << (5 + SAMPLE_SHIFT));
+      sampleStore(planes[2] + y * stride + x, widePack(wideSra(sum, 6 + SAMPLE_SHIFT)), n);
+    }
+  }
+}
+
 // Where a sum saturates, the sample is clipped just the same.
 SIMD void roundHigh(Sample *dst, ptrdiff_t dstStride, const int16_t *a, ptrdiff_t stride, int width, int height) {
   const V offset = vset(HIGH_OFFSET + (1 << (SAMPLE_SHIFT - 1)));
@@ -159,4 +199,5 @@ SIMD void weighBoth(Sample *dst, ptrdiff_t dstStride, const int16_t *a, const in
 
 #define FILL_INTER                                                                              \
   k->luma = luma, k->lumaHigh = lumaHigh, k->chroma = chroma, k->chromaHigh = chromaHigh;       \
+  k->lumaHalves = lumaHalves;                                                                   \
   k->round = roundHigh, k->average = average, k->weigh = weigh, k->weighBoth = weighBoth;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intra prediction (8.4.4.2) in vectors of eight lanes, which are included before.
 
-#include "../angles.h"
-
 SIMD_INLINE V smoothed(const Sample *e) {
   const V ends = vadd(sampleLoad(e - 1), sampleLoad(e + 1)), centre = sampleLoad(e);
   return vsra(vadd(vadd(ends, vadd(centre, centre)), vset(2)), 2);
@@ -64,37 +62,18 @@ SIMD void intraDC(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Siz
   dst[0] = (Sample)((edge[-1] + 2 * dc + edge[1] + 2) >> 2);
 }
 
-// Row y of a prediction from `ref`, eight samples from x on.
-SIMD_INLINE V angularRow(const Sample *ref, int y, int x, int angle) {
-  const int position = (y + 1) * angle, fraction = position & 31;
-  const Sample *const from = ref + (position >> 5) + 1 + x;
-  const V near = sampleLoad(from);
-  if (fraction == 0) return near;
-  const V sum = vadd(vmul(near, vset(32 - fraction)), vmul(sampleLoad(from + 1), vset(fraction)));
-  return vsra(vadd(sum, vset(16)), 5);
-}
+#include "intra_vertical.h"
 
-SIMD void intraAngular(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode, int filterEdges) {
-  const int n = 1 << log2Size, angle = intraAngles[mode], isVertical = mode >= 18, width = n < 8 ? n : 8;
+SIMD void intraHorizontal(Sample *dst, ptrdiff_t stride, const Sample *edge, int log2Size, int mode,
+                          int filterEdges) {
+  const int n = 1 << log2Size, angle = intraAngles[mode], width = n < 8 ? n : 8;
   // Up to n samples before ref[0], 2 n after it, and what vectors read beyond: of no influence.
   Sample memory[32 + 80], *const ref = memory + 32;
   memset(ref + 2 * n, 0, 16 * sizeof memory[0]);
-  if (isVertical) {
-    memcpy(ref, edge, (size_t)(2 * n + 1) * sizeof ref[0]);
-  } else {
-    ref[0] = edge[0];
-    for (int i = 0; i < 2 * n; i += 8) sampleStore(ref + 1 + i, vreverse(sampleLoad(edge - 8 - i)), 8);
-  }
+  ref[0] = edge[0];
+  for (int i = 0; i < 2 * n; i += 8) sampleStore(ref + 1 + i, vreverse(sampleLoad(edge - 8 - i)), 8);
   if (angle < 0)
-    for (int i = -1; i >= (n * angle) >> 5; i--)
-      ref[i] = edge[(isVertical ? -1 : 1) * ((-i * inverseAngles[mode - 11] + 128) >> 8)];
-  if (isVertical) {
-    for (int y = 0; y < n; y++)
-      for (int x = 0; x < n; x += 8) sampleStore(dst + y * stride + x, angularRow(ref, y, x, angle), width);
-    if (angle == 0 && filterEdges)
-      for (int y = 0; y < n; y++) dst[y * stride] = clipSample(edge[1] + ((edge[-1 - y] - edge[0]) >> 1));
-    return;
-  }
+    for (int i = -1; i >= (n * angle) >> 5; i--) ref[i] = edge[(-i * inverseAngles[mode - 11] + 128) >> 8];
   for (int x = 0; x < n; x += 8)
     for (int y = 0; y < n; y += 8) {
       V v[8];
@@ -106,6 +85,19 @@ SIMD void intraAngular(Sample *dst, ptrdiff_t stride, const Sample *edge, int lo
     for (int x = 0; x < n; x++) dst[x] = clipSample(edge[-1] + ((edge[1 + x] - edge[0]) >> 1));
 }
 
+// dst[x][y] = src[y][x].
+SIMD void transpose(Sample *dst, ptrdiff_t dstStride, const Sample *src, ptrdiff_t srcStride, int log2Size) {
+  const int n = 1 << log2Size;
+  for (int y = 0; y < n; y += 8)
+    for (int x = 0; x < n; x += 8) {
+      V v[8];
+      for (int i = 0; i < 8; i++) v[i] = sampleLoadPart(src + (y + i) * srcStride + x, 8);
+      transpose8(v);
+      for (int i = 0; i < 8; i++) sampleStore(dst + (x + i) * dstStride + y, v[i], 8);
+    }
+}
+
 #define FILL_INTRA                                                            \
   k->smoothEdge = smoothEdge, k->intraPlanar = intraPlanar;                   \
-  k->intraDC = intraDC, k->intraAngular = intraAngular;
+  k->intraDC = intraDC, k->intraHorizontal = intraHorizontal;                 \
+  k->intraVertical = intraVertical, k->transpose = transpose;

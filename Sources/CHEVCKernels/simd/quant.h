@@ -24,13 +24,15 @@ SIMD_INLINE uint64_t groups(V any, int n, int x) {
   return (uint64_t)((m & 1) | (m >> 3 & 2) | (m >> 6 & 4) | (m >> 9 & 8)) << x / 4;
 }
 
-// BODY computes `magnitudes` of the LANES values at i.
-#define EACH_BY_GROUPS(BODY)                                                                        \
+// BODY computes `magnitudes` of the LANES values at i. PASS may skip `rows` rows of them, from
+// column x of row 4 y on, which are zero.
+#define EACH_BY_GROUPS(PASS, BODY)                                                                        \
   const int n = 1 << log2Size, width = n < LANES ? LANES : n, rows = n < LANES ? 4 * n / LANES : 4; \
   Gathered g = {wset(0), vzero(), vzero()};                                                         \
   uint64_t found = 0;                                                                               \
   for (int y = 0; y < n / 4; y++)                                                                   \
     for (int x = 0; x < width; x += LANES) {                                                        \
+      PASS                                                                                          \
       g.any = vzero();                                                                              \
       for (int row = 0; row < rows; row++) {                                                        \
         const int i = 4 * y * n + row * width + x;                                                  \
@@ -46,7 +48,20 @@ SIMD void quantise(int16_t *level, const int16_t *coef, int log2Size, int qP, in
   const Quantiser q = quantiser(log2Size, qP, bitDepth, deadZone);
   const V factor = vset(q.factor);
   const Wide offset = wideSet(q.offset);
-  EACH_BY_GROUPS(const V c = vload(coef + i);
+  // Magnitudes up to this one become 0.
+  const int zero = ((1 << q.shift) - q.offset - 1) / q.factor, limit = zero < INT16_MAX ? zero : INT16_MAX;
+  const V most = vset(limit), least = vset(-limit);
+#define PASS_ZEROS                                                         \
+  V high = vzero(), low = vzero();                                         \
+  for (int row = 0; row < rows; row++) {                                   \
+    const V c = vload(coef + 4 * y * n + row * width + x);                 \
+    high = vmax(high, c), low = vmin(low, c);                              \
+  }                                                                        \
+  if (!vany(vor(vgreater(high, most), vgreater(least, low)))) {            \
+    for (int row = 0; row < rows; row++) vstore(level + 4 * y * n + row * width + x, vzero()); \
+    continue;                                                              \
+  }
+  EACH_BY_GROUPS(PASS_ZEROS, const V c = vload(coef + i);
                  const Wide products = wideAdd(wideMulUnsigned(vabs(c), factor), offset);
                  const V magnitudes = widePack(wideSrl(products, q.shift));
                  vstore(level + i, vsign(magnitudes, c));)
@@ -54,15 +69,19 @@ SIMD void quantise(int16_t *level, const int16_t *coef, int log2Size, int qP, in
 
 // -32768 has no magnitude in int16_t; no quantiser makes it.
 SIMD void describe(const int16_t *level, int log2Size, OVTHEVCLevels *result) {
-  EACH_BY_GROUPS(const V magnitudes = vabs(vload(level + i));)
+  EACH_BY_GROUPS(, const V magnitudes = vabs(vload(level + i));)
 }
 
 SIMD void dequantise(int16_t *coef, const int16_t *level, int log2Size, int qP, int bitDepth) {
   const Scaling s = scaling(log2Size, qP, bitDepth);
   const int factor = s.shift < 0 ? s.factor << -s.shift : s.factor, shift = s.shift < 0 ? 0 : s.shift;
   const int rounding = (1 << shift) >> 1;
-  for (int i = 0; i < 1 << 2 * log2Size; i += LANES)
-    vstore(coef + i, widePack(wideSra(wideMul(vload(level + i), vset(1), factor, rounding), shift)));
+  for (int i = 0; i < 1 << 2 * log2Size; i += LANES) {
+    const V v = vload(level + i);
+    // Most levels are 0.
+    if (vany(v)) vstore(coef + i, widePack(wideSra(wideMul(v, vset(1), factor, rounding), shift)));
+    else vstore(coef + i, vzero());
+  }
 }
 
 SIMD uint64_t ssdCoefficients(const int16_t *a, const int16_t *b, int n) {

@@ -28,12 +28,13 @@ static const int16_t sumPair[2] = {64, 64}, differencePair[2] = {64, -64};
 
 // MARK: - Rows
 
-// out[k] = sum of in[2 i], in[2 i + 1] times pairs[i][k] over `count` pairs, for n rows.
-SIMD_INLINE void multiplyRows(int16_t *out, ptrdiff_t outStride, const int16_t *in, int n, const int16_t *pairs,
-                              int count, int shift) {
-  const int stride = lineStride(n), blocks = n / HALF < 4 ? n / HALF : 4;
-  for (int y = 0; y < n; y += 2, out += 2 * outStride, in += 2 * stride)
-    for (int k = 0; k < n; k += blocks * HALF) {
+// out[k] = sum of in[2 i], in[2 i + 1] times pairs[i][k] over `count` pairs, for the first `kept`
+// of n rows and columns.
+SIMD_INLINE void multiplyRows(int16_t *out, ptrdiff_t outStride, const int16_t *in, int n, int kept,
+                              const int16_t *pairs, int count, int shift) {
+  const int stride = lineStride(n), blocks = kept / HALF < 4 ? kept / HALF : 4;
+  for (int y = 0; y < kept; y += 2, out += 2 * outStride, in += 2 * stride)
+    for (int k = 0; k < kept; k += blocks * HALF) {
       W a[4], b[4];
       for (int j = 0; j < blocks; j++) a[j] = b[j] = wset(1 << (shift - 1));
       for (int i = 0; i < count; i++) {
@@ -80,8 +81,10 @@ SIMD_INLINE void inverseRows(int16_t *residual, ptrdiff_t stride, const int16_t 
 // MARK: - Columns
 
 // Each halving of the points leaves sums, whose transform is that of half as many points, and
-// differences, from which the odd coefficients come. At up to 10 bits all fit int16_t.
-SIMD_INLINE void forwardColumns(int16_t *lines, const int16_t *residual, ptrdiff_t stride, int n, int shift) {
+// differences, from which the odd coefficients come. At up to 10 bits all fit int16_t. Of the n
+// rows of coefficients the first `kept` are made, n or n / 2.
+SIMD_INLINE void forwardColumns(int16_t *lines, const int16_t *residual, ptrdiff_t stride, int n, int kept,
+                                int shift) {
   const Wide rounding = wideSet(1 << (shift - 1));
   for (int x = 0; x < n; x += LANES) {
     V a[32];
@@ -92,7 +95,7 @@ SIMD_INLINE void forwardColumns(int16_t *lines, const int16_t *residual, ptrdiff
       for (int i = 0; i < half; i += 2)
         odd[i / 2] = vzip(vsub(a[i], a[points - 1 - i]), vsub(a[i + 1], a[points - 2 - i]));
       for (int i = 0; i < half; i++) a[i] = vadd(a[i], a[points - 1 - i]);
-      for (int k = 1; k < points; k += 2) {
+      for (int k = 1; k * step < kept; k += 2) {
         Wide sum = rounding;
         for (int i = 0; i < half; i += 2)
           sum = wideAdd(sum, wideMulZip(odd[i / 2], vpair(forwardPairs(points) + 2 * (i / 2 * points + k))));
@@ -101,8 +104,9 @@ SIMD_INLINE void forwardColumns(int16_t *lines, const int16_t *residual, ptrdiff
     }
     const Zip last = vzip(a[0], a[1]);
     vstore(lines + x, widePack(wideSra(wideAdd(wideMulZip(last, vpair(sumPair)), rounding), shift)));
-    vstore(lines + n / 2 * lineStride(n) + x,
-           widePack(wideSra(wideAdd(wideMulZip(last, vpair(differencePair)), rounding), shift)));
+    if (kept == n)
+      vstore(lines + n / 2 * lineStride(n) + x,
+             widePack(wideSra(wideAdd(wideMulZip(last, vpair(differencePair)), rounding), shift)));
   }
 }
 
@@ -141,13 +145,20 @@ SIMD_INLINE void inverseColumns(int16_t *lines, const int16_t *coef, int n, int 
 #define SIZE(N, LOG2)                                                                                           \
   SIMD void forward##N(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth) {                \
     _Alignas(32) int16_t lines[N * (N < LANES ? LANES : N)];                                                    \
-    forwardColumns(lines, residual, stride, N, LOG2 + bitDepth - 9);                                            \
-    multiplyRows(coef, N, lines, N, forwardPairs(N), N / 2, LOG2 + 6);                                          \
+    forwardColumns(lines, residual, stride, N, N, LOG2 + bitDepth - 9);                                         \
+    multiplyRows(coef, N, lines, N, N, forwardPairs(N), N / 2, LOG2 + 6);                                       \
   }                                                                                                             \
   SIMD void inverse##N(int16_t *residual, ptrdiff_t stride, const int16_t *coef, int bitDepth, int columns,     \
                        int rows) {                                                                              \
     _Alignas(32) int16_t lines[N * (N < LANES ? LANES : N)];                                                    \
     inverseColumns(lines, coef, N, columns, rows);                                                              \
-    if (N == 4) multiplyRows(residual, stride, lines, N, ovt_hevc_inverse_pairs4, 2, 20 - bitDepth);            \
+    if (N == 4) multiplyRows(residual, stride, lines, N, N, ovt_hevc_inverse_pairs4, 2, 20 - bitDepth);         \
     else inverseRows(residual, stride, lines, N, columns, 20 - bitDepth);                                       \
   }
+
+SIMD void forwardLow32(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth) {
+  _Alignas(32) int16_t lines[16 * 32];
+  forwardColumns(lines, residual, stride, 32, 16, bitDepth - 4);
+  memset(coef, 0, 32 * 32 * sizeof coef[0]);
+  multiplyRows(coef, 32, lines, 32, 16, forwardPairs(32), 16, 11);
+}

@@ -17,12 +17,12 @@ SIMD_INLINE void sineLeft(int16_t *lines, const int16_t *in, ptrdiff_t stride, c
 SIMD void forwardSine(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth) {
   _Alignas(32) int16_t lines[4 * LANES];
   sineLeft(lines, residual, stride, sineRows, bitDepth - 7);
-  multiplyRows(coef, 4, lines, 4, ovt_hevc_forward_pairs_sine, 2, 8);
+  multiplyRows(coef, 4, lines, 4, 4, ovt_hevc_forward_pairs_sine, 2, 8);
 }
 
 SIMD void inverseSine(int16_t *residual, ptrdiff_t stride, const int16_t *coef, int bitDepth, int columns, int rows) {
   (void)columns, (void)rows;
   _Alignas(32) int16_t lines[4 * LANES];
   sineLeft(lines, coef, 4, sineColumns, 7);
-  multiplyRows(residual, stride, lines, 4, ovt_hevc_inverse_pairs_sine, 2, 20 - bitDepth);
+  multiplyRows(residual, stride, lines, 4, 4, ovt_hevc_inverse_pairs_sine, 2, 20 - bitDepth);
 }
