@@ -6,9 +6,9 @@ import VideoEncoding
 /// One way to code a coding unit, with its reconstruction and its levels.
 struct Trial<Sample: HEVCSample>: BitwiseCopyable {
   /// Luma in rows of 32, Cb and Cr in rows of 16 samples.
-  let luma: UnsafeMutablePointer<Sample>
-  let cb: UnsafeMutablePointer<Sample>
-  let cr: UnsafeMutablePointer<Sample>
+  var luma: UnsafeMutablePointer<Sample>
+  var cb: UnsafeMutablePointer<Sample>
+  var cr: UnsafeMutablePointer<Sample>
   /// Luma first, Cb and Cr at `LevelLayout.cb` and `.cr`.
   let levels: UnsafeMutablePointer<Int16>
   var unit = CodingUnit()
@@ -47,10 +47,11 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   var tree: CodedTreeUnit
   /// Two trials for each depth: the best one so far and the present one.
   let trials: UnsafeMutablePointer<Trial<Sample>>
-  /// The prediction of the present trial, in rows of 32 and 16.
-  let prediction: UnsafeMutablePointer<Sample>
-  let predictionCb: UnsafeMutablePointer<Sample>
-  let predictionCr: UnsafeMutablePointer<Sample>
+  /// The prediction of the present trial, in rows of 32 and 16. A unit without a residual takes
+  /// these buffers in exchange for its own.
+  var prediction: UnsafeMutablePointer<Sample>
+  var predictionCb: UnsafeMutablePointer<Sample>
+  var predictionCr: UnsafeMutablePointer<Sample>
   /// Scratch: candidates of motion, three predictions of the search, the intermediate values of two
   /// predictions (8.5.3.3.4), neighbours of intra blocks.
   let merges: UnsafeMutablePointer<MotionPair>
@@ -61,6 +62,11 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   let intermediates: UnsafeMutablePointer<Int16>
   let edge: UnsafeMutablePointer<Sample>
   let smoothEdge: UnsafeMutablePointer<Sample>
+  /// Both in reverse order, and the transposed source, in rows of 32 samples: modes from 2 to 17
+  /// are compared so, since prediction from above is faster.
+  let reversedEdge: UnsafeMutablePointer<Sample>
+  let reversedSmoothEdge: UnsafeMutablePointer<Sample>
+  let transposedSource: UnsafeMutablePointer<Sample>
 
   /// The motion of large parts of the picture.
   var screen = ScreenMotion()
@@ -82,6 +88,9 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// The range of the QPs of blocks with offsets.
   var minimumQP = 0
   var maximumQP = 51
+  /// The cost above which the unit that is decided does not matter. Trials that reach it need not
+  /// be complete: they are not committed.
+  var costLimit = Int.max
   /// The squared error that a bit is worth, as a multiple of what it is in P pictures.
   var lambdaScale = 1.0
   /// The QP of the row.
@@ -120,6 +129,9 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
     intermediates = memory.allocate(Int16.self, count: 2048)
     edge = memory.allocate(Sample.self, count: 256) + 128
     smoothEdge = memory.allocate(Sample.self, count: 256) + 128
+    reversedEdge = memory.allocate(Sample.self, count: 256) + 128
+    reversedSmoothEdge = memory.allocate(Sample.self, count: 256) + 128
+    transposedSource = memory.allocate(Sample.self, count: 1024)
   }
 
   var picture: PictureContext { motion.picture }
@@ -178,16 +190,18 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
   ///   - y: the position in luma samples.
   ///   - log2Size: log2 of the size.
   ///   - limit: the cost above which the result does not matter.
-  /// - Returns: the cost.
+  /// - Returns: the cost. Where that is `limit` or more, nothing need have been coded.
   private mutating func decide(_ x: Int, _ y: Int, _ log2Size: Int, limit: Int) -> Int {
     let size = 1 &<< log2Size
     guard x &+ size <= layout.width, y &+ size <= layout.height else {
       if !isIntraSlice { starts.forget(log2Size) }
       return divide(x, y, log2Size, limit: limit)
     }
+    if limit <= 0 { return limit }
     let best = trials + (5 &- log2Size) &* 2
     best.pointee.cost = Int.max
     (best + 1).pointee.cost = Int.max
+    costLimit = limit
     var mayDivide = log2Size > 3
     if isIntraSlice || mustBeIntra {
       tryIntra(x, y, log2Size)
@@ -209,11 +223,12 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
       let threshold = (lambda &* settings.splitThreshold &* samples) &>> 12
       if best.pointee.cost > threshold {
         let flag = cost(bits: dividedBits)
-        let divided = divide(x, y, log2Size, limit: best.pointee.cost &- flag)
-        if divided &+ flag < best.pointee.cost { return divided &+ flag }
+        let bound = min(best.pointee.cost, limit)
+        let divided = divide(x, y, log2Size, limit: bound &- flag)
+        if divided &+ flag < bound { return divided &+ flag }
       }
     }
-    commit(best.pointee)
+    if best.pointee.cost < limit { commit(best.pointee) }
     return best.pointee.cost
   }
 
@@ -224,12 +239,12 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
     for part in 0..<4 {
       let (px, py) = (x &+ (part & 1) &* half, y &+ (part &>> 1) &* half)
       guard px < layout.width, py < layout.height else { continue }
-      if blockOffsets != nil && log2Size == 5 {
-        total &+= decideQuarter(px, py, limit: limit == Int.max ? limit : limit &- total)
-      } else {
-        total &+= decide(px, py, log2Size &- 1, limit: limit)
-      }
-      if total >= limit { return total }
+      let left = limit == Int.max ? limit : limit &- total
+      let part =
+        blockOffsets != nil && log2Size == 5
+        ? decideQuarter(px, py, limit: left) : decide(px, py, log2Size &- 1, limit: left)
+      if part >= left { return limit }
+      total &+= part
     }
     return total
   }
@@ -250,94 +265,13 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
     let bound = limit == Int.max ? limit : limit &* inner / outer
     let cost = decide(x, y, 4, limit: bound)
     setQP(outerQP)
-    return cost &* outer / inner
+    return cost >= bound ? limit : cost &* outer / inner
   }
 
   /// Makes the present trial the best one if it costs less.
   @inline(__always) func keepBetter(_ best: UnsafeMutablePointer<Trial<Sample>>) {
     if (best + 1).pointee.cost < best.pointee.cost {
       swap(&best[0], &best[1])
-    }
-  }
-
-  /// Makes a trial what is coded: writes it into the picture and into what is known of its blocks.
-  func commit(_ trial: Trial<Sample>) {
-    let unit = trial.unit
-    let (x, y) = (Int(unit.x), Int(unit.y))
-    let size = 1 &<< Int(unit.log2Size)
-    let z = LevelLayout.zIndex(x, y)
-    let planes = pixels.target.planes
-    let (stride, chromaStride) = (layout.lumaStride, layout.chromaStride)
-    blocks.copy(trial.luma, 32, planes.luma + y &* stride + x, stride, size)
-    let chroma = (y &>> 1) &* chromaStride &+ (x &>> 1)
-    blocks.copy(trial.cb, 16, planes.cb + chroma, chromaStride, size &>> 1)
-    blocks.copy(trial.cr, 16, planes.cr + chroma, chromaStride, size &>> 1)
-    let samples = size &* size
-    if unit.cbfLuma != 0 { (tree.levels + z &* 64).update(from: trial.levels, count: samples) }
-    if unit.cbfCb != 0 {
-      (tree.levels + LevelLayout.cb + z &* 16)
-        .update(from: trial.levels + LevelLayout.cb, count: samples / 4)
-    }
-    if unit.cbfCr != 0 {
-      (tree.levels + LevelLayout.cr + z &* 16)
-        .update(from: trial.levels + LevelLayout.cr, count: samples / 4)
-    }
-    tree.units[z] = unit
-    tree.units[z].qp = Int8(truncatingIfNeeded: qp)
-    let n = size &>> 3
-    let at = map.index(x, y)
-    let row = map.width
-    let isIntra = unit.kind == .intra
-    let mode: UInt8 = isIntra ? unit.lumaModes.0 : 1
-    let coded: UInt8 = unit.cbfLuma != 0 ? 1 : 0
-    for v in 0..<n {
-      let line = at &+ v &* row
-      (map.log2Size + line).update(repeating: unit.log2Size, count: n)
-      (map.kind + line).update(repeating: unit.kind.rawValue, count: n)
-      (map.coded + line).update(repeating: coded, count: n)
-      (map.partMode + line).update(repeating: unit.partMode.rawValue, count: n)
-      for u in 0..<2 {
-        (map.lumaMode + ((y &>> 2) + 2 &* v + u) &* row &* 2 + (x &>> 2))
-          .update(repeating: mode, count: 2 &* n)
-      }
-    }
-    if unit.isSplit {
-      if isIntra {
-        let four = (y &>> 2) &* row &* 2 &+ (x &>> 2)
-        map.lumaMode[four &+ 1] = unit.lumaModes.1
-        map.lumaMode[four &+ row &* 2] = unit.lumaModes.2
-        map.lumaMode[four &+ row &* 2 &+ 1] = unit.lumaModes.3
-      } else {
-        let half = n &>> 1
-        for v in 0..<n {
-          for u in 0..<n {
-            let part = (u >= half ? 1 : 0) &+ (v >= half ? 2 : 0)
-            map.coded[at &+ v &* row &+ u] = unit.cbfLuma &>> UInt8(part) & 1
-          }
-        }
-      }
-    }
-    if !isIntraSlice || isIntra { setMotion(unit, at, n) }
-  }
-
-  /// Writes the motion of a unit into that of the picture.
-  private func setMotion(_ unit: CodingUnit, _ at: Int, _ n: Int) {
-    let motion = picture.target.motion + at
-    let half = n &>> 1
-    for v in 0..<n {
-      let line = motion + v &* map.width
-      if unit.kind == .intra {
-        line.update(repeating: MotionPair(), count: n)
-        continue
-      }
-      switch unit.partMode {
-      case .whole: line.update(repeating: unit.first.motion, count: n)
-      case .horizontal:
-        line.update(repeating: v < half ? unit.first.motion : unit.second.motion, count: n)
-      case .vertical:
-        line.update(repeating: unit.first.motion, count: half)
-        (line + half).update(repeating: unit.second.motion, count: n &- half)
-      }
     }
   }
 }

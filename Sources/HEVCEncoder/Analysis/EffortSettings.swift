@@ -31,6 +31,9 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   var triesPartitions = false
   /// Whether levels are chosen by rate and distortion (`LevelDecision`).
   var optimisesLevels = false
+  /// Whether transform blocks of 32x32 have the 16x16 coefficients of the lowest frequencies alone;
+  /// never with a look-ahead.
+  var limitsFrequencies = true
   /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
   var splitThreshold = 6
   /// Intra prediction is tried in P and B pictures where its least SATD is below that of inter
@@ -68,6 +71,7 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     }
     if effort >= 7 {
       triesChromaModes = true
+      limitsFrequencies = false
       codedMerges = 2
       references = 3
       searchSteps = 16

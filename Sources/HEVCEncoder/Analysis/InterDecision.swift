@@ -17,7 +17,10 @@ extension CodingTreeCoder {
     for i in 0..<settings.mergeCandidates {
       let candidate = merges[i]
       guard isInReach(candidate, block), !isRepeated(i) else { continue }
-      list.insert(i, satd(candidate, block) &+ costSATD(bits: 8 &+ mergeBits(i)))
+      let bits = costSATD(bits: 8 &+ mergeBits(i))
+      // Only the best one is of interest where one is coded.
+      let limit = settings.codedMerges == 1 && list.count > 0 ? list.leastCost &- bits : Int.max
+      list.insert(i, satd(candidate, block, limit: limit) &+ bits)
     }
     let mergeCost = list.leastCost
     // In a screen a vector may be exact where no neighbour has it; the merge candidates need not be
@@ -43,7 +46,7 @@ extension CodingTreeCoder {
     if found.cost < mergeCost || list.count == 0 || settings.codesEveryVector {
       begin(best + 1, block)
       best[1].unit.first = found.unit
-      codeInter(best + 1, block, bits: interUnitBits(x, y, .whole) &+ found.bits)
+      codeInter(best, block, bits: interUnitBits(x, y, .whole) &+ found.bits)
       keepBetter(best)
     }
     let interCost = min(found.cost, mergeCost)
@@ -52,10 +55,10 @@ extension CodingTreeCoder {
       tryPartition(best, block, .vertical, wholeCost: interCost)
     }
     guard best.pointee.unit.hasResidual else { return false }
-    if log2Size >= settings.smallestIntra
-      && intraEstimate(x, y, log2Size) &* 16 < interCost &* settings.intraMargin
-    {
-      tryIntra(x, y, log2Size)
+    guard log2Size >= settings.smallestIntra else { return false }
+    let estimate = intraEstimate(x, y, log2Size)
+    if (estimate.least &+ costSATD(bits: 144)) &* 16 < interCost &* settings.intraMargin {
+      tryIntra(x, y, log2Size, estimate)
     }
     return false
   }
@@ -95,18 +98,30 @@ extension CodingTreeCoder {
 
   // MARK: Prediction
 
-  /// Predicts all components of a unit into `prediction`.
-  private func predict(_ unit: CodingUnit, _ block: PredictionBlock) {
+  /// Predicts luma of a unit into `prediction`.
+  private func predictLuma(_ unit: CodingUnit, _ block: PredictionBlock) {
     if unit.partMode == .whole {
-      predict(unit.first.motion, block, prediction)
+      predictLuma(unit.first.motion, block, prediction)
       return
     }
     for part in 0..<2 {
       let half = PredictionBlock(
         x: block.unitX, y: block.unitY, size: block.unitSize, mode: unit.partMode, part: part)
-      let motion = part == 0 ? unit.first.motion : unit.second.motion
       let to: Int = (half.y &- block.unitY) &* 32 &+ (half.x &- block.unitX)
-      predict(motion, half, prediction + to)
+      predictLuma((part == 0 ? unit.first : unit.second).motion, half, prediction + to)
+    }
+  }
+
+  /// Predicts Cb and Cr of a unit into `predictionCb` and `predictionCr`.
+  private func predictChroma(_ unit: CodingUnit, _ block: PredictionBlock) {
+    if unit.partMode == .whole {
+      predictChroma(unit.first.motion, block)
+      return
+    }
+    for part in 0..<2 {
+      let half = PredictionBlock(
+        x: block.unitX, y: block.unitY, size: block.unitSize, mode: unit.partMode, part: part)
+      predictChroma((part == 0 ? unit.first : unit.second).motion, half)
     }
   }
 
@@ -119,8 +134,10 @@ extension CodingTreeCoder {
     _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock
   ) -> Bool {
     let index = Int(best[1].unit.first.mergeIndex)
-    predict(best[1].unit, block)
-    let coded = codeResidual(best + 1, block, hasLimit: false)
+    predictLuma(best[1].unit, block)
+    predictChroma(best[1].unit, block)
+    var coded = codeLumaResidual(best + 1, block, hasLimit: false)
+    codeChromaResidual(best + 1, block, hasLimit: false, &coded)
     let plain = predictionError(block)
     let indexBits = mergeBits(index)
     let skipped = skipBits(block.unitX, block.unitY, 1) &+ indexBits
@@ -138,114 +155,30 @@ extension CodingTreeCoder {
       best[1].unit.isSplit = false
       best[1].cost = skipCost
       best[1].unit.bits = Int32(truncatingIfNeeded: skipped)
-      copyPrediction(best + 1, block)
+      takePrediction(best + 1)
     }
     keepBetter(best)
     return isNegligible
   }
 
-  /// Codes a trial whose unit has its motion, and sets its cost.
+  /// Codes the second trial, whose unit has its motion, and sets its cost. Chroma is left out where
+  /// luma alone costs as much as the best trial or as `costLimit`.
   /// - Parameter bits: those of its modes and motion, in sixteenths of a bit.
   private mutating func codeInter(
-    _ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, bits: Int
+    _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, bits: Int
   ) {
-    predict(trial.pointee.unit, block)
-    let coded = codeResidual(trial, block, hasLimit: true)
+    let trial = best + 1
+    predictLuma(trial.pointee.unit, block)
+    var coded = codeLumaResidual(trial, block, hasLimit: true)
+    trial.pointee.cost = coded.error &+ cost(bits: bits)
+    if trial.pointee.cost < min(best.pointee.cost, costLimit) {
+      predictChroma(trial.pointee.unit, block)
+      codeChromaResidual(trial, block, hasLimit: true, &coded)
+    }
     let total =
       bits &+ coded.bits &+ self.bits(trial.pointee.unit.hasResidual ? 1 : 0, Contexts.rootCBF)
     trial.pointee.cost = coded.error &+ cost(bits: total)
     trial.pointee.unit.bits = Int32(truncatingIfNeeded: total)
-  }
-
-  /// The squared error of the prediction of all components.
-  private func predictionError(_ block: PredictionBlock) -> Int {
-    let log2Size = block.unitSize.trailingZeroBitCount
-    let luma = block.unitY &* layout.lumaStride &+ block.unitX
-    let chroma = (block.unitY / 2) &* layout.chromaStride &+ block.unitX / 2
-    let source = pixels.source
-    let stride = layout.chromaStride
-    var sum = blocks.squaredError(source.luma + luma, layout.lumaStride, prediction, 32, log2Size)
-    sum &+= blocks.squaredError(source.cb + chroma, stride, predictionCb, 16, log2Size &- 1)
-    sum &+= blocks.squaredError(source.cr + chroma, stride, predictionCr, 16, log2Size &- 1)
-    return sum
-  }
-
-  private func copyPrediction(_ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock) {
-    blocks.copy(prediction, 32, trial.pointee.luma, 32, block.unitSize)
-    blocks.copy(predictionCb, 16, trial.pointee.cb, 16, block.unitSize / 2)
-    blocks.copy(predictionCr, 16, trial.pointee.cr, 16, block.unitSize / 2)
-  }
-
-  /// Codes the residual of an inter unit from `prediction`, and sets its coded block flags.
-  /// - Parameter hasLimit: whether blocks whose levels are worth less than they cost get none.
-  private func codeResidual(
-    _ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, hasLimit: Bool
-  ) -> (error: Int, bits: Int, isNegligible: Bool) {
-    let unit = trial.pointee.unit
-    let log2Size = Int(unit.log2Size)
-    // A unit of two parts has four transform blocks (interSplitFlag).
-    let isSplit = unit.partMode != .whole
-    trial.pointee.unit.isSplit = isSplit
-    let parts = isSplit ? 4 : 1
-    let partLog2 = isSplit ? log2Size &- 1 : log2Size
-    let partSize = 1 &<< partLog2
-    var error = 0
-    var bits = 0
-    var isNegligible = true
-    var cbf: (UInt8, UInt8, UInt8) = (0, 0, 0)
-    var skips: UInt16 = 0
-    let source = pixels.source
-    for part in 0..<parts {
-      let dx: Int = (part & 1) &* partSize
-      let dy: Int = (part &>> 1) &* partSize
-      let (x, y) = (block.unitX &+ dx, block.unitY &+ dy)
-      let lumaAt: Int = y &* layout.lumaStride &+ x
-      let lumaTo: Int = dy &* 32 &+ dx
-      let lumaLevels: Int = part &* partSize &* partSize
-      let luma = blocks.code(
-        TransformBlock(
-          log2Size: partLog2, qp: qp, deadZone: interDeadZone,
-          codedFlag: Contexts.lumaCBF &+ (isSplit ? 0 : 1), hasLimit: hasLimit, lambda: lambda),
-        source: source.luma + lumaAt, layout.lumaStride, prediction: prediction + lumaTo, 32,
-        output: trial.pointee.luma + lumaTo, 32, levels: trial.pointee.levels + lumaLevels)
-      let at: Int = (y / 2) &* layout.chromaStride &+ x / 2
-      let to: Int = dy / 2 &* 16 &+ dx / 2
-      let cbLevels: Int = LevelLayout.cb &+ lumaLevels / 4
-      let crLevels: Int = LevelLayout.cr &+ lumaLevels / 4
-      let chroma = TransformBlock(
-        log2Size: partLog2 &- 1, qp: chromaQP, isChroma: true, deadZone: interDeadZone,
-        codedFlag: Contexts.chromaCBF &+ (isSplit ? 1 : 0), hasLimit: hasLimit, lambda: lambda)
-      let cb = blocks.code(
-        chroma, source: source.cb + at, layout.chromaStride, prediction: predictionCb + to, 16,
-        output: trial.pointee.cb + to, 16, levels: trial.pointee.levels + cbLevels)
-      let cr = blocks.code(
-        chroma, source: source.cr + at, layout.chromaStride, prediction: predictionCr + to, 16,
-        output: trial.pointee.cr + to, 16, levels: trial.pointee.levels + crLevels)
-      let bit = UInt8(1) &<< UInt8(part)
-      if luma.isCoded { cbf.0 |= bit }
-      if cb.isCoded { cbf.1 |= bit }
-      if cr.isCoded { cbf.2 |= bit }
-      if luma.skipsTransform { skips |= UInt16(bit) }
-      if cb.skipsTransform { skips |= UInt16(bit) &<< 4 }
-      if cr.skipsTransform { skips |= UInt16(bit) &<< 8 }
-      isNegligible = isNegligible && luma.isNegligible && cb.isNegligible && cr.isNegligible
-      error &+= luma.error &+ cb.error &+ cr.error
-      bits &+= luma.bits &+ cb.bits &+ cr.bits
-      let depth = isSplit ? 1 : 0
-      if cb.isCoded || cr.isCoded || isSplit {
-        bits &+= self.bits(luma.isCoded ? 1 : 0, Contexts.lumaCBF &+ 1 &- depth)
-      }
-      bits &+= self.bits(cb.isCoded ? 1 : 0, Contexts.chromaCBF &+ depth)
-      bits &+= self.bits(cr.isCoded ? 1 : 0, Contexts.chromaCBF &+ depth)
-    }
-    (trial.pointee.unit.cbfLuma, trial.pointee.unit.cbfCb, trial.pointee.unit.cbfCr) = cbf
-    trial.pointee.unit.transformSkips = skips
-    if cbf.0 | cbf.1 | cbf.2 == 0 {
-      bits = 0
-      // Without a residual there is no transform tree.
-      trial.pointee.unit.isSplit = false
-    }
-    return (error, bits, isNegligible)
   }
 
   // MARK: Parts
@@ -287,7 +220,7 @@ extension CodingTreeCoder {
     }
     // Two equal vectors are a unit of one part.
     if trial.pointee.unit.first.motion == trial.pointee.unit.second.motion { return }
-    codeInter(trial, block, bits: bits)
+    codeInter(best, block, bits: bits)
     keepBetter(best)
   }
 
@@ -313,8 +246,9 @@ extension CodingTreeCoder {
       trials[0].unit.first.motion = merges[i]
       trials[0].unit.first.mergeIndex = Int8(truncatingIfNeeded: i)
       trials[0].unit.bits = Int32(truncatingIfNeeded: 6 &+ 16 &* i)
-      predict(trials[0].unit, block)
-      copyPrediction(trials, block)
+      predictLuma(trials[0].unit, block)
+      predictChroma(trials[0].unit, block)
+      takePrediction(trials)
       commit(trials[0])
       return true
     }

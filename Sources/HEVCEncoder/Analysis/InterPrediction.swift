@@ -7,16 +7,18 @@ extension CodingTreeCoder {
   /// The samples of a reference picture at a vector, where these are at half samples; nil
   /// elsewhere. Weights are applied: exactly at whole samples, elsewhere with another rounding.
   @inline(__always) func planeAt(
-    _ motion: Motion, _ list: Int, _ x: Int, _ y: Int
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock
   ) -> UnsafePointer<Sample>? {
     let (mx, my) = (Int(motion.x), Int(motion.y))
     guard (mx | my) & 1 == 0 else { return nil }
     let plane = (mx >> 1 & 1) | (my >> 1 & 1) << 1
-    let samples = pixels.reference(list, Int(motion.reference)).halfSamples[plane]
-    let row: Int = y &+ (my >> 2)
-    let column: Int = x &+ (mx >> 2)
-    let at: Int = row &* layout.lumaStride &+ column
-    return UnsafePointer(samples + at)
+    let samples = pixels.reference(list, Int(motion.reference)).halfSamples
+    let row: Int = block.y &+ (my >> 2)
+    let column: Int = block.x &+ (mx >> 2)
+    if plane != 0 {
+      samples.require(column, row, width: block.width, height: block.height, layout, kernels)
+    }
+    return UnsafePointer(samples.planes[plane] + (row &* layout.lumaStride &+ column))
   }
 
   /// The luma sample of a reference picture at the whole part of a vector.
@@ -36,8 +38,12 @@ extension CodingTreeCoder {
   ) {
     let isWeighted = picture.isWeighted && !picture.weight(list, motion.reference).isDefault(0)
     if !isWeighted || (motion.x | motion.y) & 3 == 0,
-      let plane = planeAt(motion, list, block.x, block.y)
+      let plane = planeAt(motion, list, block)
     {
+      if block.width == block.height {
+        blocks.copy(plane, layout.lumaStride, output, stride, block.width)
+        return
+      }
       for row in 0..<block.height {
         (output + row &* stride).update(from: plane + row &* layout.lumaStride, count: block.width)
       }
@@ -96,19 +102,28 @@ extension CodingTreeCoder {
     Kernels.average(kernels, output, stride, intermediates, second, 32, width, height)
   }
 
-  /// Predicts all components of a block.
+  /// Predicts luma of a block.
   /// - Parameters:
   ///   - pair: the motion of the block.
   ///   - block: the block.
-  ///   - luma: receives luma in rows of 32 samples. Chroma goes to its place in `predictionCb` and
-  ///     `predictionCr`.
-  func predict(_ pair: MotionPair, _ block: PredictionBlock, _ luma: UnsafeMutablePointer<Sample>) {
+  ///   - output: receives luma in rows of 32 samples.
+  func predictLuma(
+    _ pair: MotionPair, _ block: PredictionBlock, _ output: UnsafeMutablePointer<Sample>
+  ) {
     if pair.isBidirectional {
-      predictLuma(pair, block, luma, 32)
-      predictChroma(pair, block)
+      predictLuma(pair, block, output, 32)
     } else {
       let list = pair.first.reference >= 0 ? 0 : 1
-      predictLuma(pair[list], list, block, luma, 32)
+      predictLuma(pair[list], list, block, output, 32)
+    }
+  }
+
+  /// Predicts Cb and Cr of a block to its place in `predictionCb` and `predictionCr`.
+  func predictChroma(_ pair: MotionPair, _ block: PredictionBlock) {
+    if pair.isBidirectional {
+      predictBothChroma(pair, block)
+    } else {
+      let list = pair.first.reference >= 0 ? 0 : 1
       predictChroma(pair[list], list, block)
     }
   }
@@ -162,7 +177,7 @@ extension CodingTreeCoder {
   }
 
   /// Predicts Cb and Cr of a block from two pictures.
-  private func predictChroma(_ pair: MotionPair, _ block: PredictionBlock) {
+  private func predictBothChroma(_ pair: MotionPair, _ block: PredictionBlock) {
     let to = chromaOutput(block)
     let (width, height) = (Int32(block.width / 2), Int32(block.height / 2))
     for component in 0..<2 {
@@ -183,18 +198,19 @@ extension CodingTreeCoder {
   // MARK: Comparison
 
   /// The SATD of a block. Of two predictions it compares the mean of the rounded samples.
-  func satd(_ pair: MotionPair, _ block: PredictionBlock) -> Int {
+  /// - Parameter limit: the SATD from which on it need not be exact.
+  func satd(_ pair: MotionPair, _ block: PredictionBlock, limit: Int = .max) -> Int {
     let source = pixels.source.luma + block.y &* layout.lumaStride + block.x
     guard pair.isBidirectional else {
       let list = pair.first.reference >= 0 ? 0 : 1
-      if let plane = planeAt(pair[list], list, block.x, block.y) {
-        return compare(source, plane, layout.lumaStride, block)
+      if let plane = planeAt(pair[list], list, block) {
+        return compare(source, plane, layout.lumaStride, block, limit: limit)
       }
       predictLuma(pair[list], list, block, searchScratch, 32)
-      return compare(source, searchScratch, 32, block)
+      return compare(source, searchScratch, 32, block, limit: limit)
     }
-    let first = planeAt(pair.first, 0, block.x, block.y)
-    let second = planeAt(pair.second, 1, block.x, block.y)
+    let first = planeAt(pair.first, 0, block)
+    let second = planeAt(pair.second, 1, block)
     let mean = searchScratch + 2048
     if let first, let second {
       average(mean, first, second, layout.lumaStride, block)
@@ -203,7 +219,7 @@ extension CodingTreeCoder {
       predictLuma(pair.second, 1, block, searchScratch + 1024, 32)
       average(mean, searchScratch, searchScratch + 1024, 32, block)
     }
-    return compare(source, mean, 32, block)
+    return compare(source, mean, 32, block, limit: limit)
   }
 
   /// Writes the mean of two blocks, in rows of 32 samples.
@@ -215,11 +231,25 @@ extension CodingTreeCoder {
   }
 
   /// The SATD of a block of any shape, by squares of 8x8 samples.
+  /// - Parameter limit: the SATD from which on it need not be exact: the comparison of 32x32
+  ///   samples ends with the quarter that reaches it.
   func compare(
     _ source: UnsafePointer<Sample>, _ other: UnsafePointer<Sample>, _ stride: Int,
-    _ block: PredictionBlock
+    _ block: PredictionBlock, limit: Int = .max
   ) -> Int {
     let side = min(block.width, block.height)
+    if side == 32 && limit != Int.max {
+      var sum = 0
+      for quarter in 0..<4 {
+        let (x, y) = (quarter & 1 &* 16, quarter &>> 1 &* 16)
+        sum &+= Int(
+          Kernels.satd8(
+            kernels, 4, source + y &* layout.lumaStride + x, layout.lumaStride,
+            other + y &* stride + x, stride))
+        if sum >= limit { break }
+      }
+      return sum
+    }
     let log2Size = Int32(side.trailingZeroBitCount)
     var sum = Int(Kernels.satd8(kernels, log2Size, source, layout.lumaStride, other, stride))
     if block.width > side {

@@ -2,6 +2,18 @@
 import CHEVCKernels
 import CVideoKernels
 
+/// The SATD of a luma block by mode.
+struct IntraEstimate: BitwiseCopyable {
+  var planar = 0
+  var dc = 0
+  /// Modes 10 and 26.
+  var horizontal = 0
+  var vertical = 0
+
+  /// The least of them.
+  var least: Int { min(min(planar, dc), min(horizontal, vertical)) }
+}
+
 /// Intra prediction (8.4): the choice of the mode, and the coding of intra units.
 extension CodingTreeCoder {
   /// Tries a unit with intra prediction, and makes it the best trial if it costs less.
@@ -9,12 +21,13 @@ extension CodingTreeCoder {
   ///   - x: the position in luma samples.
   ///   - y: the position in luma samples.
   ///   - log2Size: log2 of the size.
-  mutating func tryIntra(_ x: Int, _ y: Int, _ log2Size: Int) {
+  ///   - estimate: what `intraEstimate` gave for the block just before.
+  mutating func tryIntra(_ x: Int, _ y: Int, _ log2Size: Int, _ estimate: IntraEstimate? = nil) {
     let best = trials + (5 &- log2Size) &* 2
     let source = pixels.source.luma + y &* layout.lumaStride + x
-    collectLuma(x, y, log2Size)
     let candidates = MostProbableModes(map, x, y, partIndex: 0)
-    let modes = chooseModes(source, log2Size, candidates, settings.intraModes)
+    let known = estimate ?? intraEstimate(x, y, log2Size)
+    let modes = chooseModes(source, log2Size, candidates, settings.intraModes, known)
     let base = intraUnitBits(x, y, log2Size)
     for i in 0..<modes.count {
       let mode = Int(modes[i])
@@ -37,7 +50,7 @@ extension CodingTreeCoder {
       best[1].unit.bits = Int32(truncatingIfNeeded: bits)
       best[1].cost = result.error &+ cost(bits: bits)
       guard best[1].cost < best[0].cost else { continue }
-      codeChroma(best + 1, x, y, log2Size)
+      if best[1].cost < costLimit { codeChroma(best + 1, x, y, log2Size) }
       keepBetter(best)
     }
     if log2Size == 3 && best.pointee.unit.kind == .intra && best.pointee.unit.cbfLuma != 0
@@ -58,61 +71,69 @@ extension CodingTreeCoder {
   // MARK: Modes
 
   /// The modes with the least SATD and bits, the best first.
+  /// - Parameter known: of blocks of 8x8 and more the SATD of some modes; the neighbours are those
+  ///   that were collected for it.
   private func chooseModes(
-    _ source: UnsafePointer<Sample>, _ log2Size: Int, _ candidates: MostProbableModes, _ most: Int
+    _ source: UnsafePointer<Sample>, _ log2Size: Int, _ candidates: MostProbableModes, _ most: Int,
+    _ known: IntraEstimate = IntraEstimate()
   ) -> ModeList {
     var list = ModeList(most: most)
-    func test(_ mode: Int) -> Int {
-      predictLuma(mode, prediction, 32, log2Size)
-      let satd =
-        log2Size == 2
-        ? Int(Kernels.satd(kernels, Int32(OVT_4x4), source, layout.lumaStride, prediction, 32))
-        : Int(Kernels.satd8(kernels, Int32(log2Size), source, layout.lumaStride, prediction, 32))
-      let cost = satd &+ costSATD(bits: modeBits(candidates, mode))
-      list.insert(mode, cost)
-      return cost
-    }
-    _ = test(0)
-    _ = test(1)
     var bestAngle = 10
     var bestCost = Int.max
-    var mode = 2
-    while mode <= 34 {
-      let cost = test(mode)
-      if cost < bestCost {
+    func insert(_ mode: Int, _ satd: Int) {
+      let cost = satd &+ costSATD(bits: modeBits(candidates, mode))
+      list.insert(mode, cost)
+      if mode >= 2 && cost < bestCost {
         bestCost = cost
         bestAngle = mode
       }
-      mode &+= 4
     }
-    for step in [2, 1] {
-      let center = bestAngle
-      for mode in [center &- step, center &+ step] where mode >= 2 && mode <= 34 {
-        let cost = test(mode)
-        if cost < bestCost {
-          bestCost = cost
-          bestAngle = mode
-        }
+    func test(_ mode: Int) {
+      guard mode >= 0 && mode <= 34, !list.hasTested(mode) else { return }
+      if log2Size > 2 {
+        insert(mode, lumaSATD(mode, source, log2Size))
+      } else {
+        predictLuma(mode, prediction, 32, 2)
+        insert(
+          mode,
+          Int(Kernels.satd(kernels, Int32(OVT_4x4), source, layout.lumaStride, prediction, 32)))
       }
     }
-    for mode in [candidates.first, candidates.second, candidates.third] where !list.hasTested(mode) {
-      _ = test(mode)
+    if log2Size > 2 {
+      insert(0, known.planar)
+      insert(1, known.dc)
+      insert(10, known.horizontal)
+      insert(26, known.vertical)
+    } else {
+      test(0)
+      test(1)
     }
+    var mode = 2
+    while mode <= 34 {
+      test(mode)
+      mode &+= 4
+    }
+    var step = 2
+    while step > 0 {
+      let centre = bestAngle
+      if centre &- step >= 2 { test(centre &- step) }
+      test(centre &+ step)
+      step &>>= 1
+    }
+    test(candidates.first)
+    test(candidates.second)
+    test(candidates.third)
     return list
   }
 
-  /// The least SATD of a few modes, to compare with that of inter prediction.
-  func intraEstimate(_ x: Int, _ y: Int, _ log2Size: Int) -> Int {
+  /// The SATD of a few modes, to compare with that of inter prediction. It collects the neighbours.
+  func intraEstimate(_ x: Int, _ y: Int, _ log2Size: Int) -> IntraEstimate {
     let source = pixels.source.luma + y &* layout.lumaStride + x
     collectLuma(x, y, log2Size)
-    var least = Int.max
-    for mode in [0, 1, 10, 26] {
-      predictLuma(mode, searchScratch, 32, log2Size)
-      least = min(
-        least,
-        Int(Kernels.satd8(kernels, Int32(log2Size), source, layout.lumaStride, searchScratch, 32)))
-    }
-    return least &+ costSATD(bits: 80 &+ 64)
+    reverseLuma(source, log2Size)
+    return IntraEstimate(
+      planar: lumaSATD(0, source, log2Size), dc: lumaSATD(1, source, log2Size),
+      horizontal: lumaSATD(10, source, log2Size), vertical: lumaSATD(26, source, log2Size))
   }
 
   // MARK: Parts
@@ -158,7 +179,7 @@ extension CodingTreeCoder {
         result.bits &+ modeBits(candidates, mode) &+ self.bits(result.isCoded ? 1 : 0, Contexts.lumaCBF)
       bits &+= partBits
       total &+= result.error &+ cost(bits: partBits)
-      if total >= best.pointee.cost { return }
+      if total >= min(best.pointee.cost, costLimit) { return }
     }
     trial.pointee.unit.lumaModes = modes
     trial.pointee.unit.bits = Int32(truncatingIfNeeded: bits)
@@ -179,7 +200,9 @@ extension CodingTreeCoder {
     if settings.triesChromaModes {
       var least = Int.max
       var chosen: UInt8 = 4
-      for mode in [UInt8(4), 0, 1, 2, 3] {
+      for number in 0..<5 {
+        // Mode 4, that of luma, first.
+        let mode: UInt8 = number == 0 ? 4 : UInt8(truncatingIfNeeded: number &- 1)
         trial.pointee.unit.chromaMode = mode
         let angle = trial.pointee.unit.chromaPredictionMode
         var cost = costSATD(bits: mode == 4 ? 16 : 48)

@@ -8,14 +8,42 @@ extension CodingTreeCoder {
   @inline(__always) func predictLuma(
     _ mode: Int, _ output: UnsafeMutablePointer<Sample>, _ stride: Int, _ log2Size: Int
   ) {
-    var isSmooth = false
-    if log2Size > 2 && mode != 1 {
-      let distance = mode == 0 ? 8 : min(abs(mode &- 26), abs(mode &- 10))
-      isSmooth = distance > (log2Size == 3 ? 7 : log2Size == 4 ? 1 : 0)
+    Kernels.intra(
+      kernels, Int32(mode), output, stride, isSmooth(mode, log2Size) ? smoothEdge : edge,
+      Int32(log2Size), log2Size < 5 ? 1 : 0)
+  }
+
+  /// Whether luma is predicted from smoothed neighbours (filterFlag of 8.4.4.2.3).
+  @inline(__always) private func isSmooth(_ mode: Int, _ log2Size: Int) -> Bool {
+    guard log2Size > 2 && mode != 1 else { return false }
+    let distance = mode == 0 ? 8 : min(abs(mode &- 26), abs(mode &- 10))
+    return distance > (log2Size == 3 ? 7 : log2Size == 4 ? 1 : 0)
+  }
+
+  /// Makes what `lumaSATD` compares modes from 2 to 17 with, of the neighbours collected last.
+  func reverseLuma(_ source: UnsafePointer<Sample>, _ log2Size: Int) {
+    let end = 2 &<< log2Size
+    for i in (0 &- end)...end {
+      reversedEdge[i] = edge[0 &- i]
+      reversedSmoothEdge[i] = smoothEdge[0 &- i]
+    }
+    Kernels.transpose(kernels, transposedSource, 32, source, layout.lumaStride, Int32(log2Size))
+  }
+
+  /// The SATD of a luma block of 8x8 samples and more that a mode predicts. For modes from 2 to 17
+  /// `reverseLuma` goes before.
+  @inline(__always) func lumaSATD(
+    _ mode: Int, _ source: UnsafePointer<Sample>, _ log2Size: Int
+  ) -> Int {
+    let log2 = Int32(log2Size)
+    guard mode >= 2 && mode < 18 else {
+      predictLuma(mode, searchScratch, 32, log2Size)
+      return Int(Kernels.satd8(kernels, log2, source, layout.lumaStride, searchScratch, 32))
     }
     Kernels.intra(
-      kernels, Int32(mode), output, stride, isSmooth ? smoothEdge : edge, Int32(log2Size),
-      log2Size < 5 ? 1 : 0)
+      kernels, Int32(36 &- mode), searchScratch, 32,
+      isSmooth(mode, log2Size) ? reversedSmoothEdge : reversedEdge, log2, log2Size < 5 ? 1 : 0)
+    return Int(Kernels.satd8(kernels, log2, transposedSource, 32, searchScratch, 32))
   }
 
   /// Collects the neighbours of a luma block into `edge`, and smoothed into `smoothEdge`.

@@ -15,9 +15,12 @@ struct FoundMotion: BitwiseCopyable {
 /// Vectors that the search found, by the size of the unit, list and reference.
 struct SearchStarts: BitwiseCopyable {
   private let vectors: UnsafeMutablePointer<Motion>
+  /// The reference of the best vector, by size and list; -1 where none was searched.
+  private let references: UnsafeMutablePointer<Int16>
 
   init(memory: inout EncoderMemory) {
     vectors = memory.allocate(Motion.self, count: 6 * 2 * PictureContext.listSize)
+    references = memory.allocate(Int16.self, count: 6 * 2)
     for log2Size in 0..<6 { forget(log2Size) }
   }
 
@@ -31,6 +34,16 @@ struct SearchStarts: BitwiseCopyable {
   func forget(_ log2Size: Int) {
     let count = 2 * PictureContext.listSize
     (vectors + log2Size * count).update(repeating: Motion(), count: count)
+    (references + log2Size * 2).update(repeating: -1, count: 2)
+  }
+
+  /// The reference of the best vector of a unit of a size; -1 where none was searched.
+  @inline(__always) func best(_ log2Size: Int, _ list: Int) -> Int16 {
+    references[log2Size &* 2 &+ list]
+  }
+
+  @inline(__always) func setBest(_ log2Size: Int, _ list: Int, _ reference: Int16) {
+    references[log2Size &* 2 &+ list] = reference
   }
 }
 
@@ -51,11 +64,28 @@ extension CodingTreeCoder {
   private func search(_ block: PredictionBlock, list: Int) -> FoundMotion {
     var best = FoundMotion()
     let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
+    let log2Size = block.unitSize.trailingZeroBitCount
+    let parent = block.mode == .whole ? log2Size &+ 1 : log2Size
     for reference in 0..<min(count, settings.references) {
+      // A unit that divides another is searched in the pictures of that one's vector and of merge
+      // candidates.
+      if reference > 0 && parent <= 5 && !isLikely(reference, list, parent: parent) {
+        if block.mode == .whole { starts[log2Size, list, reference] = Motion() }
+        continue
+      }
       let found = search(block, list, reference: reference)
       if found.cost < best.cost { best = found }
     }
+    if block.mode == .whole { starts.setBest(log2Size, list, best.unit.motion[list].reference) }
     return best
+  }
+
+  /// Whether a reference picture is that of the unit that is divided, or of a merge candidate.
+  private func isLikely(_ reference: Int, _ list: Int, parent: Int) -> Bool {
+    let index = Int16(truncatingIfNeeded: reference)
+    if starts.best(parent, list) == index { return true }
+    for i in 0..<3 where merges[i][list].reference == index { return true }
+    return false
   }
 
   /// The best of the vector of list 0, that of list 1, and both.
@@ -111,7 +141,7 @@ extension CodingTreeCoder {
     let stride = layout.lumaStride
     let source = pixels.source.luma + block.y &* stride + block.x
     let plane = UnsafePointer(
-      pixels.reference(list, reference).halfSamples[0] + block.y &* stride + block.x)
+      pixels.reference(list, reference).halfSamples.planes[0] + block.y &* stride + block.x)
     let shape = Self.shape(block)
     // Whole samples that may be referred to. A vector has 16 bits (8.5.3.2.1).
     let reach = PlaneLayout.reach &- 1
@@ -219,34 +249,27 @@ extension CodingTreeCoder {
     let stride = layout.lumaStride
     let source = pixels.source.luma + block.y &* stride + block.x
     var (x, y) = (startX, startY)
+    var cost = Int.max
+    // Costs of positions that are not the best need not be exact.
     func total(_ cx: Int, _ cy: Int) -> Int {
+      let bits = costSATD(bits: bits(cx, cy, predictors.0))
       var candidate = Motion(reference: Int16(truncatingIfNeeded: reference))
       candidate.x = Int16(truncatingIfNeeded: cx)
       candidate.y = Int16(truncatingIfNeeded: cy)
-      return satd(candidate, list, block, source) &+ costSATD(bits: bits(cx, cy, predictors.0))
+      let limit = cost == Int.max ? cost : cost &- bits
+      return satd(candidate, list, block, source, limit: limit) &+ bits
     }
-    var cost = total(x, y)
-    for (step, rounds) in [(2, settings.halfRounds), (1, settings.quarterRounds)]
-    where !isExact {
-      for _ in 0..<rounds {
+    cost = total(x, y)
+    func refine(step: Int, rounds: Int) {
+      var left = rounds
+      while left > 0 {
+        left &-= 1
         let (px, py) = (x, y)
         // The four nearest, then the diagonal between the best of either direction.
-        var sideX = 0
-        var sideY = 0
-        var leastX = Int.max
-        var leastY = Int.max
-        for side in [-step, step] {
-          let costX = total(px &+ side, py)
-          if costX < leastX {
-            leastX = costX
-            sideX = side
-          }
-          let costY = total(px, py &+ side)
-          if costY < leastY {
-            leastY = costY
-            sideY = side
-          }
-        }
+        let (left, right) = (total(px &- step, py), total(px &+ step, py))
+        let (above, below) = (total(px, py &- step), total(px, py &+ step))
+        let (leastX, sideX) = right < left ? (right, step) : (left, 0 &- step)
+        let (leastY, sideY) = below < above ? (below, step) : (above, 0 &- step)
         if leastX < cost {
           cost = leastX
           x = px &+ sideX
@@ -262,6 +285,10 @@ extension CodingTreeCoder {
         }
         if x == px && y == py { break }
       }
+    }
+    if !isExact {
+      refine(step: 2, rounds: settings.halfRounds)
+      refine(step: 1, rounds: settings.quarterRounds)
     }
     var found = FoundMotion()
     found.unit.motion[list] = Motion(
@@ -282,11 +309,13 @@ extension CodingTreeCoder {
   }
 
   /// The SATD of a block at a vector; at quarter samples an estimate.
+  /// - Parameter limit: the SATD from which on it need not be exact.
   private func satd(
-    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ source: UnsafePointer<Sample>
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ source: UnsafePointer<Sample>,
+    limit: Int
   ) -> Int {
-    if let plane = planeAt(motion, list, block.x, block.y) {
-      return compare(source, plane, layout.lumaStride, block)
+    if let plane = planeAt(motion, list, block) {
+      return compare(source, plane, layout.lumaStride, block, limit: limit)
     }
     // The two half samples around a quarter sample; on a diagonal those that are half a sample in
     // one direction alone.
@@ -305,10 +334,10 @@ extension CodingTreeCoder {
       a.y = isRising ? motion.y &+ 1 : motion.y &- 1
       b.y = isRising ? motion.y &- 1 : motion.y &+ 1
     }
-    guard let first = planeAt(a, list, block.x, block.y),
-      let second = planeAt(b, list, block.x, block.y)
+    guard let first = planeAt(a, list, block),
+      let second = planeAt(b, list, block)
     else { return Int(Int32.max) }
     average(searchScratch, first, second, layout.lumaStride, block)
-    return compare(source, searchScratch, 32, block)
+    return compare(source, searchScratch, 32, block, limit: limit)
   }
 }

@@ -143,7 +143,8 @@ struct OffsetDecision<Sample: HEVCSample>: BitwiseCopyable {
   ) -> (offset: Int, cost: Int) {
     var best = (offset: 0, cost: lambda / 256)
     let (sum, count) = (Int(sums[at]), Int(counts[at]))
-    guard count > 0, sum != 0 else { return best }
+    // The mean difference rounds to 0.
+    guard 2 &* abs(sum) >= count, count > 0 else { return best }
     let rounded = (2 &* abs(sum) &+ count) / (2 &* count)
     var offset = min(max(sum < 0 ? -rounded : rounded, range.lowerBound), range.upperBound)
     while offset != 0 {

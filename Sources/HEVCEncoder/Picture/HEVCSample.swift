@@ -75,9 +75,12 @@ protocol SampleKernels {
     _ k: Table!, _: Output!, _: Int, _: Input!, _: Int, _: Int32, _: Int32, _: Int32)
   static func smoothEdge(_ k: Table!, _: Output!, _: Input!, _: Int32, _: Int32)
   static func intra(_ k: Table!, _: Int32, _: Output!, _: Int, _: Input!, _: Int32, _: Int32)
+  static func transpose(_ k: Table!, _: Output!, _: Int, _: Input!, _: Int, _: Int32)
   static func luma(_ k: Table!, _: Output!, _: Int, _: Input!, _: Int, _: Int32, _: Int32, _: Int32, _: Int32)
   static func chroma(
     _ k: Table!, _: Output!, _: Int, _: Input!, _: Int, _: Int32, _: Int32, _: Int32, _: Int32)
+  static func lumaHalves(
+    _ k: Table!, _: Output!, _: Output!, _: Output!, _: Input!, _: Int, _: Int32, _: Int32)
   static func lumaHigh(
     _ k: Table!, _: Residual!, _: Int, _: Input!, _: Int, _: Int32, _: Int32, _: Int32, _: Int32)
   static func chromaHigh(

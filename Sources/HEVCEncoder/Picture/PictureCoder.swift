@@ -182,8 +182,6 @@ final class PictureCoder<Sample: HEVCSample> {
     rows.end()
     guard plan.isReference else { return }
     result.extend(layout)
-    rows.beginHalfSamples()
-    run()
   }
 
   /// Does the work of `rows` on all threads.

@@ -43,10 +43,6 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   private let offsetDecision: OffsetDecision<Sample>
   private let adaptiveOffset: AdaptiveOffset<Sample>
   private var source: Planes<Sample>
-  /// The index of the next strip of half samples that a thread may take.
-  private let nextStrip = Atomic<Int>(0)
-  /// Whether rows are coded; otherwise, half samples are computed.
-  private var codesRows = true
   /// The QP of each row, and `RowBudget.needed` before its last unit that was not coded in the
   /// cheapest way.
   private let rowQP: UnsafeMutablePointer<Int>
@@ -60,6 +56,9 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   /// configured size, of which less may be visible.
   private let blockRows: Int
   private let blockColumns: Int
+  /// Whether blocks of 32x32 may do without high frequencies. With a look-ahead they must not: the
+  /// bits of grain would depend on the QP by leaps, and a second pass miss its rate.
+  private let mayLimitFrequencies: Bool
 
   init(
     configuration: HEVCEncoderConfiguration, kernels: UnsafePointer<Sample.Kernels>,
@@ -75,6 +74,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     blockRows = (configuration.height + 15) / 16
     blockColumns = (configuration.width + 15) / 16
     threads = configuration.threads
+    mayLimitFrequencies = if case .lookAhead = configuration.latency { false } else { true }
     bits = RowBits(rows: (layout.height + 31) / 32, columns: (layout.width + 31) / 32, memory: &memory)
     ring = CodedRowRingBuffer(rows: bits.lag, columns: bits.columns, memory: &memory)
     deblocking =
@@ -117,6 +117,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       coders[i].settings = settings
       coders[i].motionBits = MotionBits(costs)
       coders[i].blocks.optimisesLevels = settings.optimisesLevels
+      coders[i].blocks.limitsFrequencies = mayLimitFrequencies && settings.limitsFrequencies
       coders[i].isIntraSlice = plan.isKeyFrame
       coders[i].motion.picture = picture
       coders[i].pixels = pixels
@@ -126,7 +127,6 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       coders[i].lambdaScale = plan.lambdaScale
       coders[i].screen = plan.screen
     }
-    codesRows = true
   }
 
   /// Ends the rows of a picture that all threads have returned from.
@@ -154,21 +154,9 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
     }
   }
 
-  /// Begins the half samples of the picture, whose planes are complete. No thread may work.
-  func beginHalfSamples() {
-    nextStrip.store(0, ordering: .relaxed)
-    codesRows = false
-  }
-
   /// Does one thread's share of the work; all threads call it.
   /// - Parameter thread: the number of the thread.
   func work(thread: Int) {
-    guard codesRows else {
-      while true {
-        let strip = nextStrip.add(1, ordering: .relaxed).oldValue
-        guard result.computeHalfSamples(strip: strip, layout, kernels: kernels) else { return }
-      }
-    }
     while true {
       let row = progress.nextRow.add(1, ordering: .relaxed).oldValue
       if row >= bits.rows { return }

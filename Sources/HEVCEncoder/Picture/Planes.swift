@@ -94,33 +94,29 @@ struct Planes<Sample: HEVCSample>: BitwiseCopyable {
 /// A reconstructed picture, which may be a reference picture.
 struct ReferencePicture<Sample: HEVCSample>: BitwiseCopyable {
   let planes: Planes<Sample>
-  /// Luma at whole samples, half a sample to the right, half a sample below, and both: the
-  /// prediction that 8.5.3.3.3 gives for these positions. The first is `planes.luma`.
-  /// In an entry of a reference list with weights it is weighted (`WeightedPlanes`).
-  private(set) var halfSamples: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>
+  /// Luma at half samples. In an entry of a reference list with weights it is weighted
+  /// (`WeightedPlanes`).
+  private(set) var halfSamples: HalfSamples<Sample>
   let field: MotionField
 
   /// The same picture with other planes for the search.
   func searched(in planes: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>) -> Self {
     var copy = self
-    copy.halfSamples = planes
+    copy.halfSamples = HalfSamples(complete: planes)
     return copy
   }
 
   init(_ layout: PlaneLayout, memory: inout EncoderMemory) {
     planes = Planes(layout, memory: &memory)
-    halfSamples = memory.allocate(UnsafeMutablePointer<Sample>.self, count: 4)
-    halfSamples[0] = planes.luma
-    for i in 1..<4 {
-      halfSamples[i] = memory.allocate(Sample.self, count: layout.lumaCount) + layout.lumaOrigin
-    }
+    halfSamples = HalfSamples(layout, luma: planes.luma, memory: &memory)
     field = MotionField(
       motion: memory.allocate(MotionPair.self, count: layout.width / 8 * (layout.height / 8)),
       references: memory.allocate(ReferenceIdentity.self, count: 2 * PictureContext.listSize))
   }
 
-  /// Extends the planes beyond the edges.
+  /// Makes the picture a reference picture: extends its planes beyond the edges.
   func extend(_ layout: PlaneLayout) {
+    halfSamples.begin()
     let padding = PlaneLayout.padding
     Planes.extend(
       planes.luma, width: layout.width, height: layout.height, stride: layout.lumaStride,
@@ -130,33 +126,6 @@ struct ReferencePicture<Sample: HEVCSample>: BitwiseCopyable {
         plane, width: layout.width / 2, height: layout.height / 2, stride: layout.chromaStride,
         padding: padding / 2)
     }
-  }
-
-  /// Computes a strip of 32 rows of the planes of half samples, which reach as far as vectors plus
-  /// the margin of a search. The planes have to be extended.
-  /// - Parameter strip: the number of the strip, from the top.
-  /// - Returns: whether there is such a strip.
-  func computeHalfSamples(
-    strip: Int, _ layout: PlaneLayout, kernels: UnsafePointer<Sample.Kernels>
-  ) -> Bool {
-    let margin = PlaneLayout.reach + 8
-    let stride = layout.lumaStride
-    let y = strip * 32 - margin
-    guard y < layout.height + margin else { return false }
-    let rows = min(32, layout.height + margin - y)
-    var x = -margin
-    while x < layout.width + margin {
-      let columns = min(64, layout.width + margin - x)
-      let at = y * stride + x
-      let source = planes.luma + at
-      for i in 1..<4 {
-        Sample.Kernels.luma(
-          kernels, halfSamples[i] + at, stride, source, stride, Int32(columns), Int32(rows),
-          i & 1 != 0 ? 2 : 0, i & 2 != 0 ? 2 : 0)
-      }
-      x += 64
-    }
-    return true
   }
 }
 

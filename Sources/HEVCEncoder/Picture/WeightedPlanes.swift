@@ -39,6 +39,7 @@ struct WeightedPlanes<Sample: HEVCSample> {
       }
       planes[entry] = target
     }
+    picture.halfSamples.requireAll(layout, kernels)
     let margin = PlaneLayout.reach + 8
     let stride = layout.lumaStride
     let denominator = weight.lumaShift &+ 14 &- Int32(Sample.bitDepth)
@@ -50,7 +51,7 @@ struct WeightedPlanes<Sample: HEVCSample> {
           let columns = Int32(min(64, layout.width + margin - x))
           let at = y * stride + x
           Sample.Kernels.lumaHigh(
-            kernels, scratch, 64, picture.halfSamples[plane] + at, stride, columns, rows, 0, 0)
+            kernels, scratch, 64, picture.halfSamples.planes[plane] + at, stride, columns, rows, 0, 0)
           Sample.Kernels.weigh(
             kernels, target[plane] + at, stride, scratch, 64, columns, rows, denominator,
             weight.luma.weight, offset)

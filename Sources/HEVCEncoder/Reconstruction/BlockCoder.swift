@@ -43,14 +43,18 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
   private typealias Kernels = Sample.Kernels
 
   let kernels: UnsafePointer<Sample.Kernels>
-  private let residualKernels: UnsafePointer<OVTHEVCResidualKernels>
+  let residualKernels: UnsafePointer<OVTHEVCResidualKernels>
   private let residual: UnsafeMutablePointer<Int16>
   let coefficients: UnsafeMutablePointer<Int16>
+  /// The levels of a group in the order of the scan.
+  let scanned: UnsafeMutablePointer<Int16>
   let tables: ScanTables
   private let decision: LevelDecision
   /// The levels and the reconstruction of a block without a transform, and its description.
   private let skipLevels: UnsafeMutablePointer<Int16>
   private let skipOutput: UnsafeMutablePointer<Sample>
+  /// Whether blocks of 32x32 samples have the 16x16 coefficients of the lowest frequencies alone.
+  var limitsFrequencies = false
   /// Whether blocks of 4x4 samples are tried without a transform.
   var triesTransformSkip = true
   /// Whether the sign of one level in each sub-block is hidden (sign_data_hiding_enabled_flag,
@@ -78,6 +82,7 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
     coefficients = memory.allocate(Int16.self, count: 1024)
     skipLevels = memory.allocate(Int16.self, count: 16)
     skipOutput = memory.allocate(Sample.self, count: 16)
+    scanned = memory.allocate(Int16.self, count: 16)
     tables = ScanTables(memory: &memory)
     decision = LevelDecision(
       costs: costs, tables: tables, kernels: residualKernels, memory: &memory)
@@ -119,6 +124,8 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
       kernels, residual, size, source, sourceStride, prediction, predictionStride, Int32(size), Int32(size))
     if block.isDST {
       residualKernels.pointee.forwardDST4x4(coefficients, residual, size, depth)
+    } else if log2Size == 5 && limitsFrequencies {
+      residualKernels.pointee.forwardLow32(coefficients, residual, size, depth)
     } else {
       ovt_hevc_forward(residualKernels, Int32(log2Size), coefficients, residual, size, depth)
     }
@@ -241,10 +248,28 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
     result = BlockResult(isCoded: true, skipsTransform: true, error: error, bits: bits)
   }
 
+  /// Copies a square block of 4, 8, 16 or 32 samples a side.
   @inline(__always) func copy(
     _ source: UnsafePointer<Sample>, _ sourceStride: Int, _ to: UnsafeMutablePointer<Sample>, _ stride: Int,
     _ size: Int
   ) {
-    for y in 0..<size { (to + y &* stride).update(from: source + y &* sourceStride, count: size) }
+    switch size &* MemoryLayout<Sample>.size {
+    case 4: copyRows(UInt32.self, source, sourceStride, to, stride, size)
+    case 8: copyRows(UInt64.self, source, sourceStride, to, stride, size)
+    case 16: copyRows(SIMD16<UInt8>.self, source, sourceStride, to, stride, size)
+    case 32: copyRows(SIMD32<UInt8>.self, source, sourceStride, to, stride, size)
+    default: copyRows(SIMD64<UInt8>.self, source, sourceStride, to, stride, size)
+    }
+  }
+
+  /// Copies rows, each of which is one value of a type. A call of `memmove` would take longer.
+  @inline(__always) private func copyRows<Row: BitwiseCopyable>(
+    _: Row.Type, _ source: UnsafePointer<Sample>, _ sourceStride: Int,
+    _ to: UnsafeMutablePointer<Sample>, _ stride: Int, _ count: Int
+  ) {
+    for y in 0..<count {
+      let row = UnsafeRawPointer(source + y &* sourceStride).loadUnaligned(as: Row.self)
+      UnsafeMutableRawPointer(to + y &* stride).storeBytes(of: row, as: Row.self)
+    }
   }
 }

@@ -39,21 +39,14 @@ extension BlockCoder {
       let place = rest.trailingZeroBitCount
       rest &= rest &- 1
       let origin = (place &>> 3) &* 4 &<< log2Size &+ (place & 7) &* 4
-      var first = -1
-      var last = -1
-      var sum = 0
-      for i in 0..<16 {
-        let at = Int(order[i])
-        let level = Int(levels[origin &+ (at &>> 2) &<< log2Size &+ (at & 3)])
-        if level != 0 {
-          if first < 0 { first = i }
-          last = i
-          sum &+= level
-        }
-      }
+      let mask = residualKernels.pointee.scanGroup(
+        scanned, levels + origin, 1 &<< log2Size, Int32(scan))
+      let first = mask.trailingZeroBitCount
+      let last = 31 &- mask.leadingZeroBitCount
       guard last &- first > 3 else { continue }
-      let firstAt = Int(order[first])
-      let isNegative = levels[origin &+ (firstAt &>> 2) &<< log2Size &+ (firstAt & 3)] < 0
+      let isNegative = scanned[first] < 0
+      var sum = 0
+      for i in first...last { sum &+= Int(scanned[i]) }
       // A sum of levels has the parity of the sum of their magnitudes.
       guard (sum & 1 != 0) != isNegative else { continue }
       var best = Int.max
@@ -63,7 +56,7 @@ extension BlockCoder {
       while i >= 0 {
         let at = Int(order[i])
         let index = origin &+ (at &>> 2) &<< log2Size &+ (at & 3)
-        let level = Int(levels[index])
+        let level = Int(scanned[i])
         let magnitude = level < 0 ? 0 &- level : level
         let coefficient = Int(coefficients[index])
         let absolute = coefficient < 0 ? 0 &- coefficient : coefficient
