@@ -46,46 +46,46 @@ struct EffortSettings: BitwiseCopyable, Equatable {
       smallestInter = 3
       partsThreshold = 48
       mergeCandidates = 5
+      intraModes = 2
+      intraMargin = 20
     }
     if effort >= 2 {
       searchSteps = 12
-      intraMargin = 18
       splitThreshold = 4
     }
     if effort >= 3 {
       optimisesLevels = true
+      partsThreshold = 0
+      intraMargin = 24
     }
     if effort >= 4 {
-      references = 2
+      splitThreshold = 2
     }
     if effort >= 5 {
-      intraModes = 2
-      partsThreshold = 0
-      splitThreshold = 2
+      references = 2
       halfRounds = 2
+      intraMargin = 32
     }
     if effort >= 6 {
-      triesPartitions = true
-      quarterRounds = 2
-      intraModes = 3
-    }
-    if effort >= 7 {
-      triesChromaModes = true
-      limitsFrequencies = false
       codedMerges = 2
-      references = 3
-      searchSteps = 16
-    }
-    if effort >= 8 {
-      codesEveryVector = true
-      intraMargin = 24
-      references = 4
+      quarterRounds = 2
       splitThreshold = 0
     }
+    if effort >= 7 {
+      intraModes = 3
+      references = 3
+      searchSteps = 16
+      limitsFrequencies = false
+    }
+    if effort >= 8 {
+      triesChromaModes = true
+      codesEveryVector = true
+      references = 4
+    }
     if effort >= 9 {
+      triesPartitions = true
       intraModes = 5
       codedMerges = 3
-      intraMargin = 32
       searchSteps = 24
     }
   }
