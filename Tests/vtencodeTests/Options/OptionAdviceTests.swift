@@ -29,9 +29,10 @@ import Testing
       (["-i", "other.mp4"], "without an option"), (["--frobnicate", "3"], "Unknown option '--frobnicate'"),
     ])
   func valuesOfUnknownOptions(words: [String], advice: String) throws {
+    let folder = try Folder()
     for command in ["transcoding", "streaming"] {
       let run = try CommandLine.run(
-        CommandLine.vtencode, [command, "in.mp4"] + words + ["--out", "out.mp4"], in: Folder().url)
+        CommandLine.vtencode, [command, "in.mp4"] + words + ["--out", "out.mp4"], in: folder.url)
       #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
       #expect(run.complaints.contains(advice), "\(command): \(run.complaints)")
     }

@@ -18,7 +18,10 @@ import VideoToolbox
 
   @Test("Where there is no encoder, transcoding and calls say the same: which one, for what, and what to do")
   func aMissingEncoderIsReportedTheSameWayEverywhere() async throws {
-    let unknown = "there is no encoder 'org.example.none' for H.264 at 64x48; see vtencode encoders"
+    let all = try ListedEncoder.all().filter { $0.codecType == kCMVideoCodecType_H264 }.map(\.id)
+    let unknown =
+      "there is no encoder 'org.example.none' for H.264 at 64x48; there are " + all.joined(separator: ", ")
+    #expect(all.contains("org.openvideotoolbox.videoencoder.h264"))
     let requested = EncoderRequest(width: 64, height: 48, id: "org.example.none")
     #expect(try refusal { _ = try EncoderSession(requested) } == unknown)
     var call = CallEncoder.Settings(width: 64, height: 48, frameRate: 30, rate: 100_000, maxRate: 100_000)
