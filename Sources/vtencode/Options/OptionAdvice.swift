@@ -85,7 +85,8 @@ enum OptionAdvice {
   /// A message about the first option that the subcommand does not have; nil if it has all of them.
   private static func unknownOption(in arguments: [String]) -> String? {
     guard let command = command(of: arguments) else { return nil }
-    let options = declaredOptions(of: command)
+    // The help does not list these: an alias, and an option that split refuses.
+    let options = declaredOptions(of: command).union(["--speed", "-o", "--out"])
     for argument in arguments.dropFirst().prefix(while: { $0 != "--" }) {
       let name = String(argument.prefix { $0 != "=" })
       // "-" is standard input or output, and "-1" a value.
@@ -133,10 +134,7 @@ enum OptionAdvice {
 
   /// The names of a subcommand's options, with their dashes, as its whole help lists them.
   private static func declaredOptions(of command: any ParsableCommand.Type) -> Set<String> {
-    // The help does not list the last ones: an alias, and an option that split refuses.
-    var names: Set<String> = [
-      "-h", "--help", "--help-all", "--help-hidden", "--version", "--speed", "-o", "--out",
-    ]
+    var names: Set<String> = ["-h", "--help", "--help-all", "--help-hidden", "--version"]
     for line in VTEncode.helpMessage(for: command, includeHidden: true).split(separator: "\n")
     where line.hasPrefix("  -") {
       names.formUnion(declaredNames(in: line))
@@ -153,9 +151,7 @@ enum OptionAdvice {
 
   /// Whether a subcommand's help has an option.
   private static func has(_ command: any ParsableCommand.Type, _ option: String) -> Bool {
-    let name = option.prefix { $0 != " " }
-    if name == "--help-all" { return true }
-    return VTEncode.helpMessage(for: command, includeHidden: true)
-      .split { !$0.isLetter && !$0.isNumber && $0 != "-" }.contains(name)
+    // `option` may have a value.
+    declaredOptions(of: command).contains(String(option.prefix { $0 != " " }))
   }
 }

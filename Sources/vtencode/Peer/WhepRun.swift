@@ -233,21 +233,11 @@ final class WhepRun: @unchecked Sendable {
     let seconds = max(end - (log.times.first ?? end), 0)
     let gaps = zip(log.times, log.times.dropFirst()).map { $1 - $0 }.sorted()
     let frameRate = gaps.isEmpty ? 30 : 1 / max(gaps[gaps.count / 2], 0.005)
-    let still = log.freezeStatistics(frameRate: frameRate, until: end)
     let bits = Double((counts.bytes + counts.recoveredBytes) * 8)
     var table = SummaryTable(
       "from \(server.place), \(TextFormat.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")")
     table.row("shown", TextFormat.plural(output.frames, "frame"))
-    table.row(
-      "frozen",
-      "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
-    )
-    if let median = log.delay(0.5), let percentile95 = log.delay(0.95) {
-      table.row(
-        "delay",
-        "\(TextFormat.fixed(median * 1000, 0)) ms p50, \(TextFormat.fixed(percentile95 * 1000, 0)) ms p95, capture to decoded"
-      )
-    }
+    table.addTimes(log, frameRate: frameRate, until: end)
     table.row(
       "network",
       "\(TextFormat.bitRate(bits / max(seconds, 0.001))), \(TextFormat.fixed(lossShare * 100, 1)) % lost, round trip "
@@ -257,28 +247,12 @@ final class WhepRun: @unchecked Sendable {
       "\(TextFormat.plural(counts.recoveredPackets, "packet")) came again; "
         + "\(TextFormat.plural(counts.requests, "request")) for a key frame")
     if let heard = audio?.counts {
-      table.row(
-        "audio",
-        AudioSummary.received(
-          heard, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
-      table.figure("soundPackets", heard.packets)
-      table.figure("soundLost", heard.lostPackets)
+      table.addAudio(heard, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true)
     }
     if let profile { table.row("encryption", profile) }
-    if let seen {
-      table.row(
-        "on the screen",
-        "\(TextFormat.plural(seen.shown, "picture")), \(TextFormat.grouped(seen.dropped)) over before they could be shown"
-      )
-      table.figure("screenShown", seen.shown)
-      table.figure("screenDropped", seen.dropped)
-    }
+    table.addScreen(seen)
     table.figure("shown", output.frames)
     table.figure("seconds", seconds)
-    table.figure("standstillShare", still.share)
-    table.figure("longestStandstill", still.longest)
-    table.figure("delayP50", log.delay(0.5))
-    table.figure("delayP95", log.delay(0.95))
     table.figure("lossShare", lossShare)
     table.figure("bits", bits)
     table.figure("recoveredPackets", counts.recoveredPackets)

@@ -235,16 +235,11 @@ final class ReceiveRun: @unchecked Sendable {
     }
     let counts = session.counts
     let log = output.log
-    let frameRate = session.frameRate ?? 30
     let seconds = max(end - (log.times.first ?? end), 0)
     let sent = max(output.sentCount, output.frames)
-    let still = log.freezeStatistics(frameRate: frameRate, until: end)
     var table = SummaryTable(
       "from \(peer?.remote.text ?? "nobody"), \(TextFormat.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
     )
-    func milliseconds(_ share: Double) -> String {
-      log.delay(share).map { TextFormat.fixed($0 * 1000, 0) } ?? "-"
-    }
     let bits = Double((counts.bytes + counts.recoveredBytes + counts.parityBytes) * 8)
     let lost =
       Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + max(counts.lostPackets, 0), 1))
@@ -252,14 +247,7 @@ final class ReceiveRun: @unchecked Sendable {
       table.row("flooded", "\(TextFormat.plural(inbox.droppedCount, "datagram")) more than could be taken")
     }
     table.row("shown", "\(TextFormat.grouped(output.frames)) of \(TextFormat.plural(sent, "frame"))")
-    table.row(
-      "frozen",
-      "\(TextFormat.fixed(still.share * 100, 1)) % of the time, the longest \(TextFormat.fixed(still.longest, 2)) s"
-    )
-    table.row(
-      "delay",
-      log.delays.isEmpty
-        ? "not known" : "\(milliseconds(0.5)) ms p50, \(milliseconds(0.95)) ms p95, capture to decoded")
+    table.addTimes(log, frameRate: session.frameRate ?? 30, until: end)
     table.row(
       "network",
       "\(TextFormat.bitRate(bits / max(seconds, 0.001))), \(TextFormat.fixed(lost * 100, 1)) % lost, round trip "
@@ -269,48 +257,22 @@ final class ReceiveRun: @unchecked Sendable {
       "\(TextFormat.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
         + "\(TextFormat.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
         + "\(TextFormat.plural(counts.requests, "request")) for a new picture")
-    addAudio(to: &table)
+    if session.hasAudio, settings.takesAudio {
+      table.addAudio(
+        session.audioCounts, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true)
+    }
     if session.refused > 0 {
       table.row("refused", "\(TextFormat.plural(session.refused, "datagram")) that were not the sender's")
     }
     page?.sum(&table)
-    addScreen(to: &table)
+    table.addScreen(seen)
     table.figure("shown", output.frames)
     table.figure("sent", sent)
     table.figure("seconds", seconds)
-    table.figure("standstillShare", still.share)
-    table.figure("longestStandstill", still.longest)
-    table.figure("delayP50", log.delay(0.5))
-    table.figure("delayP95", log.delay(0.95))
     table.figure("lossShare", lost)
     table.figure("bits", bits)
     addRepair(to: &table)
     return table
-  }
-
-  /// Adds the row and the figures of the audio, if there is any.
-  private func addAudio(to table: inout SummaryTable) {
-    if session.hasAudio, settings.takesAudio {
-      let audio = session.audioCounts
-      table.row(
-        "audio",
-        AudioSummary.received(
-          audio, isWritten: output.writesAudio, isPlayed: audioOutput?.isPlaying == true))
-      table.figure("soundPackets", audio.packets)
-      table.figure("soundLost", audio.lostPackets)
-    }
-  }
-
-  /// Adds the row and the figures of the window or the terminal, if there is one.
-  private func addScreen(to table: inout SummaryTable) {
-    if let seen {
-      table.row(
-        "on the screen",
-        "\(TextFormat.plural(seen.shown, "picture")), \(TextFormat.grouped(seen.dropped)) over before they could be shown"
-      )
-      table.figure("screenShown", seen.shown)
-      table.figure("screenDropped", seen.dropped)
-    }
   }
 
   /// Adds the figures of the repair of losses.
