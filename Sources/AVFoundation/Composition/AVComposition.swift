@@ -85,7 +85,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
 
   /// Adds an empty track.
   /// - Parameters:
-  ///   - mediaType: `.video` or `.audio`.
+  ///   - mediaType: `.video`, `.audio` or `.subtitle`.
   ///   - preferredTrackID: The identifier, or `kCMPersistentTrackID_Invalid` for the largest
   ///     identifier in use plus 1.
   /// - Returns: Nil for other media types, and if the identifier is negative or already in use.
@@ -96,6 +96,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
     switch mediaType {
     case .video: kind = .video
     case .audio: kind = .audio
+    case .subtitle: kind = .subtitle
     default: return nil
     }
     return compositionLock.withLock {
@@ -132,7 +133,7 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
 
   /// Adds an empty track.
   /// - Parameters:
-  ///   - mediaType: `.video` or `.audio`.
+  ///   - mediaType: `.video`, `.audio` or `.subtitle`.
   ///   - preferredTrackID: The identifier, or `kCMPersistentTrackID_Invalid` to have it chosen.
   /// - Returns: Nil for other media types, and if the identifier is already in use.
   open func addMutableTrack(
@@ -159,8 +160,8 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     compositionTracks.first { $0.mediaType == track.mediaType }
   }
 
-  /// Inserts a time range of all video and audio tracks of an asset. Each goes into a track of the
-  /// same media type, which is added if the composition has none left.
+  /// Inserts a time range of all video, audio and subtitle tracks of an asset. Each goes into a
+  /// track of the same media type, which is added if the composition has none left.
   ///
   /// Media at and after `startTime` moves later in all tracks, by the duration of the range, so
   /// that the tracks remain synchronized.
@@ -173,7 +174,7 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
   ///   has media in the range.
   open func insertTimeRange(_ timeRange: CMTimeRange, of asset: AVAsset, at startTime: CMTime) throws {
     let start = startTime.isValid ? startTime : duration
-    let sources = try asset.loadedTracks().filter { [.video, .audio].contains($0.mediaType) }
+    let sources = try asset.loadedTracks().filter { [.video, .audio, .subtitle].contains($0.mediaType) }
     let sourcesInRange = sources.filter { timeRange.intersection($0.timeRange).duration > .zero }
     guard timeRange.isPlayable, start.isPlayable, start >= .zero, !sourcesInRange.isEmpty else {
       throw AVError(

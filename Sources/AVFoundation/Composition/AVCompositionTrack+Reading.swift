@@ -23,9 +23,10 @@ extension AVCompositionTrack {
           .operationNotSupportedForAsset, reason: "Audio that is scaled cannot be read as it is stored.",
           advice: "Read it as linear PCM.")
       }
-      return CompositionPictureSource(timeline, isStored: true) { track, interruption in
-        StoredSampleSource(
-          try Demuxer(again: track.file.properties().demuxer, interruption: interruption),
+      // A text that is shown across a cut is shortened, as a picture is.
+      return CompositionPictureSource(timeline, isStored: mediaType != .subtitle) { track, interruption in
+        try track.makeStoredSource(
+          Demuxer(again: track.file.properties().demuxer, interruption: interruption),
           replacements.apply(to: track.properties), damage: damage)
       }
     case .pictures(let requirements):

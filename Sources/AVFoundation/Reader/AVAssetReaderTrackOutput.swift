@@ -94,11 +94,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     let properties = try track.file.properties()
     let demuxer = try Demuxer(again: properties.demuxer)
     switch try request.get() {
-    case .stored:
-      let stream = track.properties.stream
-      return stream.isText && !stream.isTimedText
-        ? try TimedTextSource(demuxer, track.properties)
-        : StoredSampleSource(demuxer, track.properties, damage: damage)
+    case .stored: return try track.makeStoredSource(demuxer, track.properties, damage: damage)
     case .pictures(let requirements):
       try requirements.color?.check(against: track.properties.stream)
       return ReadAhead(
@@ -107,6 +103,18 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     case .audio(let requirements):
       return try AudioSource(demuxer, track.properties, requirements, damage: damage)
     }
+  }
+}
+
+extension AVAssetTrack {
+  /// Creates the source of the track's samples as they are stored, or of subtitles as 3GPP timed
+  /// text whatever their codec.
+  func makeStoredSource(
+    _ demuxer: Demuxer, _ properties: TrackDescription, damage: DamageLog
+  ) throws -> any SampleSource {
+    properties.stream.isText && !properties.stream.isTimedText
+      ? try TimedTextSource(demuxer, properties)
+      : StoredSampleSource(demuxer, properties, damage: damage)
   }
 }
 

@@ -182,9 +182,14 @@ extension MediaStream {
   ///   - kind: Video, or else audio.
   ///   - trackID: The number of the track.
   package init?(emptyOf kind: Kind, trackID: Int32) {
-    guard let codec = CodecParameters(kind == .video ? AVMEDIA_TYPE_VIDEO : AVMEDIA_TYPE_AUDIO) else {
-      return nil
-    }
+    let type =
+      switch kind {
+      case .video: AVMEDIA_TYPE_VIDEO
+      case .audio: AVMEDIA_TYPE_AUDIO
+      case .subtitle: AVMEDIA_TYPE_SUBTITLE
+      case .data: AVMEDIA_TYPE_DATA
+      }
+    guard let codec = CodecParameters(type) else { return nil }
     self.codec = codec
     self.kind = kind
     self.trackID = trackID

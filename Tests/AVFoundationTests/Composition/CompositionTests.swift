@@ -62,6 +62,42 @@ import Testing
     )
   }
 
+  @Test("Subtitles follow the parts of a composition, and end where a part ends")
+  func subtitlesFollowTheParts() throws {
+    let scratch = Scratch()
+    let text = "1\n00:00:00,500 --> 00:00:01,500\nOne\n\n2\n00:00:02,000 --> 00:00:03,000\nTwo\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: scratch.file("in.srt")))
+    let movie = scratch.file("in.mp4")
+    try Tool.run([
+      "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=4", "-i",
+      scratch.file("in.srt"), "-c:v", "mpeg4", "-c:s", "mov_text", movie,
+    ])
+    let asset = AVURLAsset(url: URL(fileURLWithPath: movie))
+    func seconds(_ start: Double, _ end: Double) -> CMTimeRange {
+      CMTimeRange(
+        start: CMTime(seconds: start, preferredTimescale: 1000),
+        end: CMTime(seconds: end, preferredTimescale: 1000))
+    }
+    let composition = AVMutableComposition()
+    try composition.insertTimeRange(seconds(1, 2.5), of: asset, at: .zero)
+    try composition.insertTimeRange(seconds(0, 1), of: asset, at: .invalid)
+    let track = try #require(composition.tracks(withMediaType: .subtitle).first)
+    let reader = try AVAssetReader(asset: composition)
+    let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+    try #require(reader.canAdd(output))
+    reader.add(output)
+    try #require(reader.startReading())
+    var found: [String] = []
+    while let sample = output.copyNextSampleBuffer() {
+      guard let data = try sample.dataBuffer?.dataBytes(), data.count > 2 else { continue }
+      let end = sample.presentationTimeStamp + sample.duration
+      let words = String(decoding: data.dropFirst(2), as: UTF8.self)
+      found.append(String(format: "%.2f %.2f ", sample.presentationTimeStamp.seconds, end.seconds) + words)
+    }
+    #expect(reader.status == .completed)
+    #expect(found == ["0.00 0.50 One", "1.00 1.50 Two", "2.00 2.50 One"])
+  }
+
   @Test func theTimeLineIsEdited() throws {
     let (video, audio) = try Self.tracks(Self.movie())
     let composition = AVMutableComposition()
