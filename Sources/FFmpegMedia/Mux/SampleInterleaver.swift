@@ -8,6 +8,7 @@ package struct SampleInterleaver<Element> {
     var waiting: [(time: CMTime, element: Element)] = []
     var taken = 0
     var hasEnded = false
+    var isSparse = false
 
     var first: (time: CMTime, element: Element)? { taken < waiting.count ? waiting[taken] : nil }
 
@@ -31,8 +32,9 @@ package struct SampleInterleaver<Element> {
   ///   - tracks: the number of tracks.
   ///   - timeout: how much of the other tracks waits for a track that gives no samples. It bounds
   ///     the memory.
-  package init(tracks: Int, timeout: CMTime) {
-    self.tracks = Array(repeating: Track(), count: tracks)
+  ///   - sparse: the tracks that the others never wait for, such as subtitles.
+  package init(tracks: Int, timeout: CMTime, sparse: Set<Int> = []) {
+    self.tracks = (0..<tracks).map { Track(isSparse: sparse.contains($0)) }
     self.timeout = timeout
   }
 
@@ -57,7 +59,7 @@ package struct SampleInterleaver<Element> {
     var latest = CMTime.negativeInfinity
     for (index, track) in tracks.enumerated() {
       guard let first = track.first else {
-        if !track.hasEnded { isWaiting = true }
+        if !track.hasEnded, !track.isSparse { isWaiting = true }
         continue
       }
       if next.map({ first.time < $0.time }) ?? true { next = (index, first.time) }

@@ -45,13 +45,28 @@ package enum StreamContainer: String, Sendable, CaseIterable {
     switch CMFormatDescriptionGetMediaType(format) {
     case kCMMediaType_Video: holds(CodecNames.videoCodec(format))
     case kCMMediaType_Audio: holds(CodecNames.audioCodec(format))
+    case kCMMediaType_Subtitle, kCMMediaType_Text:
+      holdsText && CMFormatDescriptionGetMediaSubType(format) == kCMTextFormatType_3GText
     default: false
     }
   }
 
+  /// The format in which the container holds subtitles of text; nil if it holds none.
+  var textCodec: AVCodecID? {
+    switch self {
+    case .matroska: AV_CODEC_ID_SUBRIP
+    case .webm: AV_CODEC_ID_WEBVTT
+    case .transportStream, .flv, .fragmentedMP4, .rtsp: nil
+    }
+  }
+
+  /// Whether the container holds subtitles of text.
+  package var holdsText: Bool { textCodec != nil }
+
   /// Whether the container holds samples of a codec, and players are known to play them.
   func holds(_ codec: AVCodecID) -> Bool {
-    switch self {
+    if codec == textCodec { return true }
+    return switch self {
     case .matroska:
       [
         AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1, AV_CODEC_ID_VP8, AV_CODEC_ID_VP9,

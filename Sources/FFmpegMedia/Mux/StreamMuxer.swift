@@ -25,6 +25,9 @@ package final class StreamMuxer {
   private static let fileDelay: Int32 = 700_000
   private static let liveDelay: Int32 = 200_000
 
+  /// The duration of a text that lasts until the next one where none follows.
+  private static let textDuration = CMTime(value: 5, timescale: 1)
+
   private let container: StreamContainer
   private let interruption: StreamInterruption
   /// The time limit of a write in seconds; nil for a file or pipe.
@@ -44,21 +47,23 @@ package final class StreamMuxer {
   /// - Parameters:
   ///   - descriptor: The file descriptor, which the caller keeps open until `finish()` and closes.
   ///   - container: The container.
-  ///   - formats: The format of each track.
+  ///   - formats: The format of each track. Subtitles are 3GPP timed text.
   ///   - timeScales: By track, units per second in which its times are whole numbers.
   ///   - languages: By track, its code of ISO 639-2; nil where it is not known.
+  ///   - enabled: By track, whether players use it by default; empty: all of them.
   ///   - metadata: Metadata of the whole stream by the names that libavformat has for it, `title`
   ///     for example; a container leaves out tracks and tags that it cannot store.
   /// - Throws: `MediaFileError`; of the kind `unsupportedFormat` if the container cannot hold a
   ///   track.
   package init(
     descriptor: Int32, container: StreamContainer, formats: [CMFormatDescription], timeScales: [Int32],
-    languages: [String?] = [], metadata: [String: String] = [:]
+    languages: [String?] = [], enabled: [Bool] = [], metadata: [String: String] = [:]
   ) throws {
     (self.container, self.formats) = (container, formats)
     (interruption, timeout, address) = (StreamInterruption(), nil, nil)
     tracks = try Self.tracks(formats, timeScales, container)
     for (track, language) in zip(tracks.indices, languages) { tracks[track].language = language }
+    for (track, isEnabled) in zip(tracks.indices, enabled) { tracks[track].isEnabled = isEnabled }
     lastDTS = Array(repeating: nil, count: tracks.count)
     let sink = try DescriptorSink(descriptor)
     self.sink = sink
@@ -107,6 +112,9 @@ package final class StreamMuxer {
     }
     return try zip(formats, timeScales).map { format, scale in
       var track = try MuxerTrack(format, timeScale: max(1, scale))
+      if track.isText, let codec = container.textCodec {
+        (track.kind, track.codecID, track.extradata) = (.subtitle, codec, Data())
+      }
       guard container.holds(track.codecID) else {
         let name = avcodec_get_name(track.codecID).map { String(cString: $0) } ?? "this codec"
         throw MediaFileError(.unsupportedFormat, "\(container.name) cannot hold \(name)")
@@ -215,10 +223,22 @@ package final class StreamMuxer {
       }
       let attributes = attachments.flatMap { number < $0.count ? $0[number] : nil } ?? [:]
       let isSync = !((attributes[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
-      let bytes = (number == 0 ? prefix : Data()) + data[position..<position + size]
+      var bytes = (number == 0 ? prefix : Data()) + data[position..<position + size]
       position += size
+      if tracks[index].isText {
+        bytes = text(bytes)
+        if !timing.duration.isNumeric || timing.duration <= .zero { timing.duration = Self.textDuration }
+      }
       try write(bytes, timing, isSync: isSync, to: index)
     }
+  }
+
+  /// A sample of 3GPP timed text in the container's format, which has no style; no bytes for a
+  /// sample that only ends the text before it.
+  private func text(_ sample: Data) -> Data {
+    let text = TimedText(start: 0, end: nil, sample: [UInt8](sample)).text
+    return Data(
+      (container.textCodec == AV_CODEC_ID_WEBVTT ? TimedText.webVTT(text) : TimedText.lines(of: text)).utf8)
   }
 
   /// Records a new format of a track.

@@ -46,11 +46,27 @@ package struct TimedText: Equatable, Sendable {
       sample: [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes)
   }
 
-  /// The text without its style.
+  /// The text without its style: UTF-8, or UTF-16 after a byte order mark (5.17).
   package var text: String {
     guard sample.count >= 2 else { return "" }
     let count = Int(sample[0]) << 8 | Int(sample[1])
-    return String(decoding: sample.dropFirst(2).prefix(count), as: UTF8.self)
+    let bytes = sample.dropFirst(2).prefix(count)
+    return bytes.starts(with: [0xFE, 0xFF])
+      ? String(data: Data(bytes.dropFirst(2)), encoding: .utf16BigEndian) ?? ""
+      : String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A text's lines without those that are empty, which end a text in SubRip's format and in
+  /// WebVTT.
+  package static func lines(of text: String) -> String {
+    text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
+  }
+
+  /// The lines of a text as WebVTT has them, with the characters of its markup escaped (WebVTT, 4.1
+  /// and 4.2.2).
+  package static func webVTT(_ text: String) -> String {
+    lines(of: text).replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+      .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\0", with: "\u{FFFD}")
   }
 }
 

@@ -3,7 +3,8 @@ import CoreMedia
 import FFmpegMedia
 import Foundation
 
-/// Copies the pictures and the audio of a movie into another container.
+/// Copies the pictures, the audio and, where the container holds text, the subtitles of a movie
+/// into another container.
 enum MovieRewrap {
   /// The containers by the ending of a file's name.
   static func container(ofEnding ending: String) -> StreamContainer? {
@@ -30,15 +31,19 @@ enum MovieRewrap {
     defer { if descriptor >= 0 { Foundation.close(descriptor) } }
     do {
       let demuxer = try Demuxer(url: URL(fileURLWithPath: movie).path)
-      let streams = demuxer.streams.filter { $0.kind == .video || $0.kind == .audio }
+      // Only 3GPP timed text is in the movies that are copied.
+      let streams = demuxer.streams.filter {
+        $0.kind == .video || $0.kind == .audio || $0.kind == .subtitle && $0.isText && container.holdsText
+      }
       let formats = try streams.map { try $0.makeFormatDescription() }
       let muxer = try StreamMuxer(
         descriptor: descriptor, container: container, formats: formats,
         timeScales: streams.map { $0.timeBase.num == 1 ? $0.timeBase.den : 90_000 },
-        languages: streams.map(\.language))
+        languages: streams.map(\.language), enabled: streams.map(\.isDefault))
       let trackIndices = Dictionary(uniqueKeysWithValues: streams.enumerated().map { ($1.index, $0) })
       var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(
-        tracks: streams.count, timeout: CMTime(value: 10, timescale: 1))
+        tracks: streams.count, timeout: CMTime(value: 10, timescale: 1),
+        sparse: Set(streams.indices.filter { streams[$0].kind == .subtitle }))
       while let packet = try demuxer.next() {
         try Interrupt.shared.check()
         guard let trackIndex = trackIndices[packet.streamIndex] else { continue }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
+import FFmpegMedia
 import Foundation
 
 /// The texts of one subtitle track as WebVTT, in segments with the times of the pictures' segments
@@ -60,13 +61,7 @@ final class SegmentText {
   func add(_ sample: CMSampleBuffer) {
     let start = sample.presentationTimeStamp
     guard start.isNumeric, let bytes = try? sample.dataBuffer?.dataBytes(), bytes.count >= 2 else { return }
-    let count = min(Int(bytes[bytes.startIndex]) << 8 | Int(bytes[bytes.startIndex + 1]), bytes.count - 2)
-    let encoded = Data(bytes.dropFirst(2).prefix(count))
-    // UTF-16 begins with a byte order mark (5.17).
-    let text =
-      encoded.starts(with: [0xFE, 0xFF])
-      ? String(data: encoded.dropFirst(2), encoding: .utf16BigEndian) ?? ""
-      : String(decoding: encoded, as: UTF8.self)
+    let text = TimedText(start: 0, end: nil, sample: [UInt8](bytes)).text
     // An empty text only ends the one before.
     guard !text.allSatisfy(\.isWhitespace) else { return cues.end(at: start.seconds) }
     let length = sample.duration
@@ -109,7 +104,7 @@ final class SegmentText {
     for cue in cues.prefix(while: { $0.start < end }) where cue.end ?? .infinity > start {
       let first = milliseconds(cue.start)
       let last = max(milliseconds(cue.end ?? end), first + 1)
-      text += "\n\(clock(first)) --> \(clock(last))\n\(payload(cue.text))\n"
+      text += "\n\(clock(first)) --> \(clock(last))\n\(TimedText.webVTT(cue.text))\n"
     }
     return text
   }
@@ -120,13 +115,5 @@ final class SegmentText {
 
   private static func clock(_ all: Int) -> String {
     String(format: "%02d:%02d:%02d.%03d", all / 3_600_000, all / 60_000 % 60, all / 1000 % 60, all % 1000)
-  }
-
-  /// The lines of a text: characters of the markup are escaped, and an empty line would end the cue
-  /// (WebVTT, 4.1 and 4.2.2).
-  private static func payload(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
-      .replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-      .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\0", with: "\u{FFFD}")
   }
 }

@@ -17,7 +17,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   private var descriptor: Int32 = -1
   private var encoders: [TrackEncoder] = []
   private var timescales: [CMTimeScale] = []
-  private var languages: [String?] = []
+  private var added: [OutputTrack] = []
   private var muxer: StreamMuxer?
   private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
   private var sampleBytes = 0
@@ -40,8 +40,10 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
 
   var name: String { path.map { "a .\(($0 as NSString).pathExtension) file" } ?? container.name }
   var tracks: Set<OutputTrack.Kind> {
-    [.matroska, .webm].contains(container) ? [.video, .audio, .chapters] : [.video, .audio]
+    container.holdsText ? Set(OutputTrack.Kind.allCases) : [.video, .audio]
   }
+  // A text is stored near the pictures with which it begins, where players look for it.
+  let takesTextsEarly = true
   func plays(_ audio: CMFormatDescription) -> Bool {
     // AAC of a transport stream has its configuration in each packet, which the header of fragments
     // cannot take.
@@ -62,22 +64,26 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   func add(_ track: OutputTrack) -> OutputTrack.ID? {
     // Chapters are not a track of the container.
     if track.kind == .chapters { return Self.chapterTrack }
-    if track.kind == .audio, encoders.count > 1, !container.holdsSeveralAudioTracks { return nil }
+    if track.kind == .audio, added.contains(where: { $0.kind == .audio }), !container.holdsSeveralAudioTracks
+    {
+      return nil
+    }
     guard let encoder = try? TrackEncoder(track), container.holds(encoder.format) else { return nil }
     encoders.append(encoder)
     let rate = encoder.format.audioStreamBasicDescription?.mSampleRate ?? 0
     timescales.append(
       rate >= 1 ? CMTimeScale(clamping: rate) : track.timescale > 0 ? track.timescale : 90_000)
-    languages.append(track.languageCode)
+    added.append(track)
     return encoders.count - 1
   }
 
   func start() throws {
-    interleaver = SampleInterleaver(tracks: encoders.count, timeout: Self.timeout)
+    let texts = added.indices.filter { added[$0].kind == .subtitles }
+    interleaver = SampleInterleaver(tracks: encoders.count, timeout: Self.timeout, sparse: Set(texts))
     try writing {
       muxer = try StreamMuxer(
         descriptor: descriptor, container: container, formats: encoders.map(\.format), timeScales: timescales,
-        languages: languages, metadata: metadata)
+        languages: added.map(\.languageCode), enabled: added.map(\.isEnabled), metadata: metadata)
     }
   }
 

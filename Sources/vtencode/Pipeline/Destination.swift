@@ -64,7 +64,8 @@ struct Destination: Sendable {
   var holdsText: Bool {
     switch kind {
     case .movie, .segments: true
-    case .container, .server, .elementaryStream, .standardOutput: false
+    case .container(let container): container.holdsText
+    case .server, .elementaryStream, .standardOutput: false
     }
   }
 

@@ -255,8 +255,8 @@ struct EncodingPlan: Sendable {
       let other = destination.all.first(where: { $0.holdsAudio && !$0.holdsText })
     else { return }
     notices.append(
-      "\(other.name) cannot contain subtitles, so they are left out; .mov, .mp4 and .m3u8 keep them, and --burn-subtitles "
-        + "draws them")
+      "\(other.name) cannot contain subtitles, so they are left out; .mov, .mp4, .mkv and .m3u8 keep them, and "
+        + "--burn-subtitles draws them")
   }
 
   private func checkBufferTiming() throws {

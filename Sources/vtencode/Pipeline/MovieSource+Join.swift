@@ -3,8 +3,10 @@ import AVFoundation
 import Foundation
 
 extension MovieSource {
-  /// Opens several movies as one, in which they follow one another. Their audio tracks are joined
-  /// track by track, with silence where a movie has fewer; subtitles and chapters are left out.
+  /// Opens several movies as one, in which they follow one another. Their audio and subtitle tracks
+  /// are joined track by track, with silence or no text where a movie has fewer. The joined movie
+  /// has the chapters of all movies; if one has chapters, each one without is a chapter with its
+  /// name.
   /// - Throws: a `Failure` if a movie cannot be read, or if they differ in what one stream cannot
   ///   change: rotation, pixel aspect ratio or dynamic range.
   static func open(joining names: [String], streamFrameRate: Double?) async throws -> MovieSource {
@@ -22,18 +24,22 @@ extension MovieSource {
       let video = composition.addMutableTrack(
         withMediaType: .video, preferredTrackID: kCMPersistentTrackID_Invalid)
     else { throw Failure("the movies cannot be joined") }
-    var compositionTracks: [AVMutableCompositionTrack] = []
-    for _ in 0..<(movies.map(\.audioTracks.count).max() ?? 0) {
-      guard
-        let track = composition.addMutableTrack(
-          withMediaType: .audio, preferredTrackID: kCMPersistentTrackID_Invalid)
-      else { throw Failure("the movies cannot be joined") }
-      compositionTracks.append(track)
+    func addTracks(_ type: AVMediaType, _ count: Int?) throws -> [AVMutableCompositionTrack] {
+      try (0..<(count ?? 0)).map { _ in
+        guard
+          let track = composition.addMutableTrack(
+            withMediaType: type, preferredTrackID: kCMPersistentTrackID_Invalid)
+        else { throw Failure("the movies cannot be joined") }
+        return track
+      }
     }
+    let compositionTracks = try addTracks(.audio, movies.map(\.audioTracks.count).max())
+    let subtitles = try addTracks(.subtitle, movies.map(\.subtitles.count).max())
+    let hasChapters = movies.contains { !$0.chapters.isEmpty }
+    var chapters: [AVTimedMetadataGroup] = []
     var joinedDuration = CMTime.zero
     var timescales: [CMTimeScale] = []
     var sizes: [UncroppedSize] = []
-    var leftOut: [String] = []
     for movie in movies {
       guard let track = movie.video else { continue }
       let range = try await track.load(.timeRange)
@@ -42,11 +48,15 @@ extension MovieSource {
       }
       do {
         try video.insertTimeRange(range, of: track, at: joinedDuration)
-        for (audio, target) in zip(movie.audioTracks, compositionTracks) {
-          let common = try await audio.track.load(.timeRange).intersection(range)
+        let others =
+          Array(zip(movie.audioTracks.map(\.track), compositionTracks)) + zip(movie.subtitles, subtitles)
+        for (track, target) in others {
+          let common = try await track.load(.timeRange).intersection(range)
           guard common.duration.isNumeric, common.duration > .zero else { continue }
-          try target.insertTimeRange(
-            common, of: audio.track, at: joinedDuration + (common.start - range.start))
+          try target.insertTimeRange(common, of: track, at: joinedDuration + (common.start - range.start))
+        }
+        for (track, target) in zip(movie.subtitles, subtitles) where target.languageCode == nil {
+          target.languageCode = try await track.load(.languageCode)
         }
       } catch {
         throw Failure("'\(movie.name)' cannot be joined: \(Failure.describe(error))")
@@ -57,8 +67,16 @@ extension MovieSource {
       timescales += [range.start, range.duration].compactMap(CommonTimescale.minimum)
       sizes.append(
         UncroppedSize(width: movie.width, height: movie.height, seconds: range.duration.seconds))
+      for chapter in movie.chapters.isEmpty && hasChapters ? [movie.chapter(range)] : movie.chapters {
+        let common = chapter.timeRange.intersection(range)
+        guard common.duration.isNumeric, common.duration > .zero else { continue }
+        chapters.append(
+          AVTimedMetadataGroup(
+            items: chapter.items,
+            timeRange: CMTimeRange(
+              start: joinedDuration + (common.start - range.start), duration: common.duration)))
+      }
       joinedDuration = joinedDuration + range.duration
-      if !movie.subtitles.isEmpty || !movie.chapters.isEmpty { leftOut = ["subtitles and chapters"] }
     }
     video.preferredTransform = first.transform
     var audioTracks: [AudioTrackProperties] = []
@@ -70,8 +88,8 @@ extension MovieSource {
     var source = MovieSource(
       name: first.name + " and \(TextFormat.plural(movies.count - 1, "more movie"))",
       files: movies.flatMap(\.files), asset: composition, video: video, audioTracks: audioTracks,
-      subtitles: [],
-      chapters: [], others: leftOut, metadata: first.metadata, width: first.width, height: first.height,
+      subtitles: subtitles, chapters: chapters, others: [], metadata: first.metadata, width: first.width,
+      height: first.height,
       storedFrameRate: first.storedFrameRate,
       dataRate: isKnown ? rates.reduce(0, +) / max(joinedDuration.seconds, 0.001) : 0,
       duration: joinedDuration,
@@ -82,6 +100,14 @@ extension MovieSource {
     // Movies of different rates have no common one that all their times fit.
     source.convertedRate = streamFrameRate
     return source
+  }
+
+  /// A chapter with the movie's name.
+  private func chapter(_ range: CMTimeRange) -> AVTimedMetadataGroup {
+    let title = AVMutableMetadataItem()
+    title.identifier = .commonIdentifierTitle
+    title.value = ((name as NSString).lastPathComponent as NSString).deletingPathExtension as NSString
+    return AVTimedMetadataGroup(items: [title], timeRange: range)
   }
 
   private func checkJoins(_ first: MovieSource) throws {

@@ -128,10 +128,8 @@ enum SubtitleText {
     var cues: [Cue] = []
     while let sample = output.copyNextSampleBuffer() {
       let start = sample.presentationTimeStamp
-      // A sample of timed text is a 16-bit length, the text, and its styles.
       guard start.isNumeric, let data = try? sample.dataBuffer?.dataBytes(), data.count > 2 else { continue }
-      let length = min(Int(data[0]) << 8 | Int(data[1]), data.count - 2)
-      let text = String(decoding: data[2..<2 + length], as: UTF8.self)
+      let text = TimedText(start: 0, end: nil, sample: [UInt8](data)).text
       let duration = sample.duration
       let seconds = duration.isNumeric && duration > .zero ? duration.seconds : defaultSeconds
       if !text.allSatisfy(\.isWhitespace), start.seconds < latest {
@@ -150,8 +148,7 @@ enum SubtitleText {
         format: "%02d:%02d:%02d,%03d", all / 3_600_000, all / 60_000 % 60, all / 1000 % 60, all % 1000)
     }
     return cues.enumerated().map { index, cue in
-      let lines = cue.text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
-      return "\(index + 1)\n\(clock(cue.start)) --> \(clock(cue.end))\n\(lines.joined(separator: "\n"))\n"
+      "\(index + 1)\n\(clock(cue.start)) --> \(clock(cue.end))\n\(TimedText.lines(of: cue.text))\n"
     }.joined(separator: "\n")
   }
 }

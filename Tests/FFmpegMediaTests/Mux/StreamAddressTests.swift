@@ -126,4 +126,16 @@ import Testing
     while let next = interleaver.pop(isLast: true) { taken.append(next) }
     #expect(taken == Array(0..<200))
   }
+
+  @Test("Nothing waits for a sparse track, whose samples come in order where they are there in time")
+  func nothingWaitsForASparseTrack() {
+    var interleaver = SampleInterleaver<Int>(tracks: 3, timeout: time(50), sparse: [2])
+    interleaver.push(0, at: time(0), to: 0)
+    #expect(interleaver.pop() == nil)
+    interleaver.push(1, at: time(1), to: 1)
+    #expect(interleaver.pop() == 0)
+    interleaver.push(2, at: time(0), to: 2)
+    interleaver.push(10, at: time(10), to: 0)
+    #expect([interleaver.pop(), interleaver.pop(), interleaver.pop()] == [2, 1, nil])
+  }
 }

@@ -11,6 +11,21 @@ import Testing
     return made
   }
 
+  @Test("The text of a sample is UTF-8, or UTF-16 after a byte order mark, and may be cut short")
+  func theTextOfASampleIsDecoded() {
+    func text(_ sample: [UInt8]) -> String { TimedText(start: 0, end: nil, sample: sample).text }
+    #expect(text([0, 2, 0x41, 0x42, 0x43]) == "AB")
+    #expect(text([0, 6, 0xFE, 0xFF, 0, 0xC9, 0x20, 0xAC]) == "\u{C9}\u{20AC}")
+    #expect(text([0, 9, 0x41]) == "A")
+    #expect(text([0]).isEmpty && text([]).isEmpty && text([0, 0]).isEmpty)
+  }
+
+  @Test("WebVTT has no empty line within a text, and no markup of it")
+  func webVTTIsEscaped() {
+    #expect(TimedText.webVTT("a\n\n b & <c>\r\nd --> e\0") == "a\n b &amp; &lt;c&gt;\nd --&gt; e\u{FFFD}")
+    #expect(TimedText.lines(of: "\n a\n \nb\n") == " a\nb")
+  }
+
   @Test func textsThatOverlapShareASample() {
     let made = samples([
       TimedText(start: 0, end: 10, text: "a"), TimedText(start: 4, end: 8, text: "b"),
