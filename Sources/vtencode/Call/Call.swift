@@ -18,6 +18,7 @@ struct Call: AsyncParsableCommand {
         vtencode call talk.mp4 --loss 5% --recovery ltr --report call.html
         vtencode call talk.mp4 --burst-loss 5%:8 --recovery keyframe
         vtencode call talk.mp4 --codec hevc --loss 5% --received call.265
+        vtencode call talk.mp4 --start 1:30 --duration 20 --loss 5%
         vtencode call talk.mp4 --bandwidth 0s:1500k,4s:500k,8s:1500k
         vtencode call talk.mp4 --layers 2 --bandwidth 1500k --bottleneck 700k
         vtencode call talk.mp4 --sdp call.sdp & ffplay -protocol_whitelist file,udp,rtp call.sdp
@@ -26,18 +27,20 @@ struct Call: AsyncParsableCommand {
       """)
 
   @OptionGroup var options: CallOptions
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func run() async throws {
     let files = try CallFiles(options)
     Interrupt.shared.watch()
-    let source = try await MovieSource.open(options.movie, streamFrameRate: nil).upright()
+    var source = try await MovieSource.open(options.movie, streamFrameRate: nil).upright()
+    if let range = range.range { source = try source.part(range) }
     let plan = try CallPlan(options, source: source)
     let isQuiet = !Console.standardErrorIsTerminal
     if !isQuiet, !source.audioTracks.isEmpty {
       Console.note("vtencode: the simulated call is of pictures alone, so the audio is left out")
     }
-    let (record, damage) = try await onThread("call") {
+    let (record, damage) = try await onThread("call") { [source] in
       let pictures = try MoviePictures(source, width: plan.width, height: plan.height)
       let progress = ProgressLine(
         total: plan.frameLimit ?? source.expectedFrames, style: isQuiet ? .none : .auto)
@@ -60,7 +63,6 @@ struct Call: AsyncParsableCommand {
       throw Failure("'\(source.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
     }
   }
-
 }
 
 /// The files that a call writes in addition to its summary.

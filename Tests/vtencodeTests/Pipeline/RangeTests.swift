@@ -39,6 +39,24 @@ import Testing
     #expect(abs(seconds - 1.5) < 0.05, "\(audio.text)")
   }
 
+  @Test("A simulated call sends the pictures of a part alone")
+  func partInACall() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4)
+    let run = try CommandLine.vtencode(
+      "call", "in.mp4", "--start", "2", "--duration", "0.6", "--bandwidth", "4M", "--effort", "1",
+      "--received", "out.264", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path("out.264")).frameCount() == 15)
+    let same = try CommandLine.shell(
+      "ffmpeg -nostdin -ss 2 -i in.mp4 -i out.264 -lavfi '[0:v][1:v]psnr=shortest=1' -frames:v 1 -f null - 2>&1 "
+        + "| grep -o 'PSNR y:[0-9.inf]*'", in: folder)
+    let quality = Double(same.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    #expect(quality > 25, "\(same.text)")
+    let late = try CommandLine.vtencode("call", "in.mp4", "--start", "9", in: folder)
+    #expect(late.status == 64 && late.complaints.contains("--start"), "\(late.complaints)")
+  }
+
   @Test("The frame that is displayed when a part begins is the part's first one")
   func frameBeforeStart() throws {
     let folder = try Folder()
