@@ -14,7 +14,7 @@ import VideoToolbox
   /// the same time, have registered.
   private func refusal(_ work: () throws -> Void) throws -> String {
     do { try work() } catch let failure as Failure {
-      return failure.message.replacing(/, org\.example\.[a-z.]+/, with: "")
+      return failure.message.replacing(/, org\.example\.[a-z0-9.]+/, with: "")
     }
     Issue.record("nothing was refused")
     return ""
