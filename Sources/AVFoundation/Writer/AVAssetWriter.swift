@@ -320,7 +320,10 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   }
 
   /// Ends the time line. The movie stops at the given source time, even if later samples have been
-  /// appended.
+  /// appended, and the last picture is presented until then.
+  ///
+  /// A picture lasts at most 2,147,483,647 units of its track's time scale, which are 59 hours at
+  /// 10,000 units a second.
   open func endSession(atSourceTime endTime: CMTime) {
     let start = lock.withLock { session.start }
     guard status == .writing, let start, endTime.isNumeric, endTime >= start else {

@@ -62,6 +62,7 @@ final class MovieAssembly: @unchecked Sendable {
   func add(_ track: TrackAssembly) {
     lock.withLock {
       track.holdsSeveralFormats = !plan.isSegmented && !plan.options.isFragmented
+      track.keepsLast = !plan.isSegmented && track.mediaType == .video && !track.goesFirst
       tracks.append(track)
     }
   }
@@ -120,13 +121,18 @@ final class MovieAssembly: @unchecked Sendable {
 
   /// Writes the waiting samples and completes the file.
   /// - Parameters:
-  ///   - ends: The time at which the tracks end, on the movie's time line; nil if they end with
-  ///     their samples.
+  ///   - ends: The time at which the tracks end, on the movie's time line: later samples are not
+  ///     presented, and the last picture is presented until then. Nil if they end with their
+  ///     samples.
   ///   - decide: Called with a closure that completes and names the file. It calls the closure or
   ///     throws.
   func close(ends: CMTime?, decide: (_ name: () throws -> Void) throws -> Void) throws {
     try perform {
-      for track in tracks { track.isFinished = true }
+      for track in tracks {
+        track.isFinished = true
+        track.keepsLast = false
+        track.extendedEnd = track.mediaType == .video ? ends : nil
+      }
       try write()
       guard let muxer else {
         throw AVError(
@@ -258,19 +264,14 @@ final class MovieAssembly: @unchecked Sendable {
 
   /// The track whose sample is to be written next, or nil if all samples have to wait.
   private func nextTrack() throws -> TrackAssembly? {
-    if let track = tracks.first(where: { $0.goesFirst && !($0.isFinished && $0.queue.isEmpty) }) {
-      let isReady = track.queue.first.map { $0.hasDuration || track.queue.count > 1 || track.isFinished }
-      if isReady != true { try checkWaitingSize() }
-      return isReady == true ? track : nil
+    if let track = tracks.first(where: { $0.goesFirst && !$0.isExhausted }) {
+      if !track.isReady { try checkWaitingSize() }
+      return track.isReady ? track : nil
     }
     // Other tracks wait until the chunk is complete, as long as its track does not lag too far
     // after.
-    if let (track, end) = chunk, !(track.isFinished && track.queue.isEmpty),
-      track.queue.first.map({ $0.decode < end }) ?? true
-    {
-      if let sample = track.queue.first, sample.hasDuration || track.queue.count > 1 || track.isFinished {
-        return track
-      }
+    if let (track, end) = chunk, !track.isExhausted, track.queue.first.map({ $0.decode < end }) ?? true {
+      if track.isReady { return track }
       guard tracks.contains(where: { $0 !== track && $0.waitingSpan > track.timeout }) else { return nil }
     }
     var first: TrackAssembly?
@@ -286,10 +287,8 @@ final class MovieAssembly: @unchecked Sendable {
         continue
       }
       guard track.number != nil else { continue }
-      // The next sample determines how long a sample without a duration lasts. A text also waits
-      // for the next one, which ends it if it comes before the text's duration is over.
-      if !sample.hasDuration || track.mediaType.isText, track.queue.count == 1, !track.isFinished {
-        isWaiting = isWaiting || !track.mediaType.isSparse
+      if !track.isReady {
+        isWaiting = isWaiting || !track.isFinished && !track.mediaType.isSparse
         continue
       }
       if let earliest = first?.queue.first, earliest.decode <= sample.decode { continue }

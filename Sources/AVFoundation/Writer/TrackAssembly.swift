@@ -39,6 +39,11 @@ final class TrackAssembly: @unchecked Sendable {
   var alternateGroup: UInt16?
   var naturalSize: (width: Int, height: Int)?
   var associations: [(type: String, input: AVAssetWriterInput.WeakInput)] = []
+  /// Whether the last sample waits for the end of the session, which can make it last longer.
+  var keepsLast = false
+  /// The time at which the last picture ends, on the movie's time line; nil if its own duration
+  /// says so.
+  var extendedEnd: CMTime?
   /// Whether all samples are written before those of the other tracks.
   var goesFirst = false
   /// The duration of a chunk; zero if tracks can alternate at each sample.
@@ -84,6 +89,17 @@ final class TrackAssembly: @unchecked Sendable {
     guard factor > 1, Double(scale) * factor <= Double(Self.finestScale) else { return scale }
     return scale * CMTimeScale(factor)
   }
+
+  /// Whether the first waiting sample can be written. A sample without a duration lasts until the
+  /// next one, and a text also ends where the next one begins.
+  var isReady: Bool {
+    guard let sample = queue.first else { return false }
+    if queue.count > 1 { return true }
+    return !keepsLast && (isFinished || sample.hasDuration && !mediaType.isText)
+  }
+
+  /// Whether no sample can be written before the end of the session.
+  var isExhausted: Bool { isFinished && !isReady }
 
   /// The difference of decode times between the last and the first waiting sample.
   var waitingSpan: CMTime {
@@ -299,6 +315,10 @@ final class TrackAssembly: @unchecked Sendable {
       if let next { duration = next.decode - sample.decode } else { duration = lastDuration ?? .zero }
     }
     if mediaType.isText, let next { duration = min(duration, next.decode - sample.decode) }
+    if let extendedEnd, next == nil {
+      let longest = CMTime(value: CMTimeValue(Int32.max), timescale: timeScale)
+      duration = min(max(duration, extendedEnd - sample.presentation), longest)
+    }
     lastDuration = duration
     var decode = units(sample.decode + timeOffset)
     // Decode times that are less than a unit apart are moved so that they keep their order, even in

@@ -67,7 +67,7 @@ package struct MediaStream: Sendable {
   /// base; nil where it is not known, and for other media.
   package let lastSample: Int64?
   /// Frames per second of the whole stream; 0 if it is not known.
-  package let averageFrameRate: AVRational
+  package fileprivate(set) var averageFrameRate: AVRational
   /// Width to height of a pixel; a numerator of 0 means unknown.
   package var sampleAspectRatio: AVRational
   /// The largest number of frames that precede a frame in decoding order and follow it in output
@@ -159,7 +159,20 @@ extension MediaStream {
     guard let edits, timeBase.num == 1, Int64(timeBase.den) == edits.scale else { return self }
     var stream = self
     // libavformat counts an empty edit at the beginning as part of the track's duration.
-    if edits.start > 0 { stream.duration = min(duration, edits.end.subtractingClamped(edits.start)) }
+    let length = edits.end.subtractingClamped(edits.start)
+    if edits.start > 0 { stream.duration = min(duration, length) }
+    // It sums the differences of decode times up, which is less than the presentation lasts if the
+    // last pictures are reordered and far apart. Edits are rounded to the movie's time scale.
+    if kind == .video, length.subtractingClamped(duration) > edits.scale / 50 {
+      stream.duration = length
+      if let sampleCount {
+        var rate = AVRational()
+        av_reduce(
+          &rate.num, &rate.den, Int64(sampleCount).multipliedClamped(by: edits.scale), length,
+          Int64(Int32.max))
+        stream.averageFrameRate = rate
+      }
+    }
     // The length of an edit is rounded to the movie's time scale: the media may end earlier, within
     // the last packet.
     let own = max(0, startTime).addingClamped(stream.duration)
