@@ -65,7 +65,7 @@ final class ScalingContext: @unchecked Sendable {
       ("src_format", Int64(key.source.format)), ("src_range", key.source.isFullRange ? 1 : 0),
       ("dstw", Int64(key.target.width)), ("dsth", Int64(key.target.height)),
       ("dst_format", Int64(key.target.format)), ("dst_range", key.target.isFullRange ? 1 : 0),
-      ("sws_flags", Int64(key.filter.flags)), ("threads", Int64(key.threads)),
+      ("sws_flags", Int64(Self.flags(key))), ("threads", Int64(key.threads)),
       ("src_h_chr_pos", Int64(key.source.chromaX)), ("src_v_chr_pos", Int64(key.source.chromaY)),
       ("dst_h_chr_pos", Int64(key.target.chromaX)), ("dst_v_chr_pos", Int64(key.target.chromaY)),
     ]
@@ -80,6 +80,18 @@ final class ScalingContext: @unchecked Sendable {
   }
 
   deinit { sws_freeContext(context) }
+
+  /// Chroma is brought to the full size where RGB is made of it, since libswscale otherwise rounds
+  /// greys of NV12 to colours that are one or two levels off.
+  private static func flags(_ key: Key) -> Int32 {
+    func isRGB(_ format: Int32) -> Bool {
+      av_pix_fmt_desc_get(AVPixelFormat(rawValue: format)).map {
+        $0.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
+      } ?? false
+    }
+    let makesRGB = isRGB(key.target.format) && !isRGB(key.source.format)
+    return key.filter.flags | (makesRGB ? Int32(SWS_FULL_CHR_H_INT) : 0)
+  }
 
   /// Converts a picture of the context's source format and size.
   /// - Returns: false if libswscale failed.

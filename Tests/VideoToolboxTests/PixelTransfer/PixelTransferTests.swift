@@ -47,6 +47,27 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
 }
 
 @Suite struct PixelTransferTests {
+  @Test(
+    "Greys stay grey on their way through 4:2:0",
+    arguments: [
+      kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange,
+      kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange,
+      kCVPixelFormatType_422YpCbCr8,
+    ])
+  func greysStayGrey(format: OSType) throws {
+    let session = try makeTransfer()
+    for level in stride(from: 0, through: 255, by: 5) {
+      let source = try solid(16, 16, [UInt8(level), UInt8(level), UInt8(level), 255])
+      let middle = try #require(makeBuffer(16, 16, format))
+      let target = try #require(makeBuffer(16, 16, kCVPixelFormatType_32BGRA))
+      try check(VTPixelTransferSessionTransferImage(session, from: source, to: middle), "to 4:2:0")
+      try check(VTPixelTransferSessionTransferImage(session, from: middle, to: target), "to BGRA")
+      let result = pixel(target, 7, 7, bytes: 4)
+      #expect(result[0] == result[1] && result[1] == result[2], "\(level): \(result)")
+      #expect(abs(result[0] - level) <= 1, "\(level): \(result)")
+    }
+  }
+
   /// A buffer that is used again tells of the picture that it holds now.
   @Test func attachmentsOfThePictureBeforeAreRemoved() throws {
     let session = try makeTransfer()
