@@ -95,6 +95,24 @@ public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
       identifier: "public.jpeg", parents: ["public.image"], extensions: ["jpeg", "jpg"],
       mimeTypes: ["image/jpeg"]),
     Row(identifier: "public.png", parents: ["public.image"], extensions: ["png"], mimeTypes: ["image/png"]),
+    Row(
+      identifier: "public.heif-standard", parents: ["public.image"], extensions: ["heif", "hif"],
+      mimeTypes: ["image/heif"]),
+    Row(
+      identifier: "public.heic", parents: ["public.heif-standard"], extensions: ["heic"],
+      mimeTypes: ["image/heic"]),
+    Row(
+      identifier: "public.tiff", parents: ["public.image"], extensions: ["tiff", "tif"],
+      mimeTypes: ["image/tiff"]),
+    Row(
+      identifier: "com.compuserve.gif", parents: ["public.image"], extensions: ["gif"],
+      mimeTypes: ["image/gif"]),
+    Row(
+      identifier: "com.microsoft.bmp", parents: ["public.image"], extensions: ["bmp"],
+      mimeTypes: ["image/bmp"]),
+    Row(
+      identifier: "org.webmproject.webp", parents: ["public.image"], extensions: ["webp"],
+      mimeTypes: ["image/webp"]),
   ]
 }
 
@@ -116,4 +134,10 @@ extension UTType {
   public static let wav = UTType(known: "com.microsoft.waveform-audio")
   public static let jpeg = UTType(known: "public.jpeg")
   public static let png = UTType(known: "public.png")
+  public static let heif = UTType(known: "public.heif-standard")
+  public static let heic = UTType(known: "public.heic")
+  public static let tiff = UTType(known: "public.tiff")
+  public static let gif = UTType(known: "com.compuserve.gif")
+  public static let bmp = UTType(known: "com.microsoft.bmp")
+  public static let webP = UTType(known: "org.webmproject.webp")
 }

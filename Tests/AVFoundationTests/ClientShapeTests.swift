@@ -130,6 +130,8 @@ import TestSupport
     #expect(AVMutableComposition().urlAssetInitializationOptions.isEmpty)
     // Uniform types come with AVFoundation.
     #expect(UTType(filenameExtension: "mov")?.identifier == AVFileType.mov.rawValue)
+    #expect(UTType(filenameExtension: "heic") == UTType.heic && UTType.heic.conforms(to: .heif))
+    #expect(UTType.heic.identifier == "public.heic" && UTType(mimeType: "image/gif") == .gif)
     #expect(NSValue(time: CMTime(value: 1, timescale: 3)).value(of: CMTime.self)?.timescale == 3)
   }
 }
