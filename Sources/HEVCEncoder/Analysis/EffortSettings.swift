@@ -31,8 +31,8 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   var triesPartitions = false
   /// Whether levels are chosen by rate and distortion (`LevelDecision`).
   var optimisesLevels = false
-  /// Whether transform blocks of 32x32 have the 16x16 coefficients of the lowest frequencies alone;
-  /// never with a look-ahead.
+  /// Whether transform blocks of 32x32 have the 16x16 coefficients of the lowest frequencies alone
+  /// where the others have little energy; never with a look-ahead.
   var limitsFrequencies = true
   /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
   var splitThreshold = 6

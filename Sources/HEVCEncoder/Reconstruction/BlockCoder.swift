@@ -53,7 +53,8 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// The levels and the reconstruction of a block without a transform, and its description.
   private let skipLevels: UnsafeMutablePointer<Int16>
   private let skipOutput: UnsafeMutablePointer<Sample>
-  /// Whether blocks of 32x32 samples have the 16x16 coefficients of the lowest frequencies alone.
+  /// Whether blocks of 32x32 samples have the 16x16 coefficients of the lowest frequencies alone,
+  /// where the others have little energy.
   var limitsFrequencies = false
   /// Whether blocks of 4x4 samples are tried without a transform.
   var triesTransformSkip = true
@@ -70,6 +71,12 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
   /// for transform_skip_flag and for an estimate that is too low, because it assumes the level
   /// statistics of transformed blocks.
   private static var skipBits: Int { 96 }
+
+  /// The coefficients of a block of 32x32 samples but for the 16x16 of the lowest frequencies.
+  private static var highFrequencies: Int { 768 }
+  /// The mean energy of these, in units of lambda, above which they are not left out. Lambda is
+  /// about a sixteenth of the square of a step.
+  private static var highEnergy: Int { 2 }
 
   /// The rounding offset of quantisation before RDOQ, in 1/512 of a step. It is below one half
   /// (256), because RDOQ hardly ever keeps a level that a larger offset would add.
@@ -126,6 +133,10 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
       residualKernels.pointee.forwardDST4x4(coefficients, residual, size, depth)
     } else if log2Size == 5 && limitsFrequencies {
       residualKernels.pointee.forwardLow32(coefficients, residual, size, depth)
+      let plain = squaredError(source, sourceStride, prediction, predictionStride, log2Size)
+      if hasHighFrequencies(block, energy: plain) {
+        ovt_hevc_forward(residualKernels, Int32(log2Size), coefficients, residual, size, depth)
+      }
     } else {
       ovt_hevc_forward(residualKernels, Int32(log2Size), coefficients, residual, size, depth)
     }
@@ -171,6 +182,26 @@ struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
     copy(prediction, predictionStride, output, outputStride, size)
     result.error = squaredError(source, sourceStride, output, outputStride, log2Size)
     return result
+  }
+
+  /// Whether the high frequencies of a block of 32x32 samples have so much energy that to leave
+  /// them out would cost more bits than it saves. `coefficients` has the low frequencies.
+  /// - Parameter energy: the sum of the squares of the residual. The transform keeps it (Parseval's
+  ///   theorem), so that the high frequencies have what the low ones leave.
+  @inline(__always) private func hasHighFrequencies(_ block: TransformBlock, energy: Int) -> Bool {
+    let limit = (Self.highFrequencies &* Self.highEnergy &* block.lambda) &>> 8
+    guard energy > limit else { return false }
+    var low: Int64 = 0
+    for y in 0..<16 {
+      let row = coefficients + y &* 32
+      for x in 0..<16 {
+        let value = Int32(row[x])
+        low &+= Int64(value &* value)
+      }
+    }
+    // The forward transform scales by 2 to the power of 15 - bitDepth - log2Size (8.6.4.2).
+    let scale = 2 &* (10 &- Sample.bitDepth)
+    return energy &- Int(low &>> Int64(scale)) > limit
   }
 
   /// Quantises `coefficients`.
