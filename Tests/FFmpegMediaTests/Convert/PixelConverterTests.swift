@@ -230,6 +230,10 @@ private func scaleFilter(
     "nv12": "yuv420p,", "p010le": "yuv420p10le,", "p210le": "yuv422p10le,", "p410le": "yuv444p10le,",
   ]
   let detour = source.name == "gray" ? equivalentFormats[target.name].map { "format=" + $0 } ?? "" : ""
+  // RGB is made of chroma in the full size.
+  let rgb = ["bgra", "argb", "rgba", "abgr", "rgb24"]
+  let more =
+    more + (rgb.contains(target.name) && !rgb.contains(source.name) ? ":flags=bicubic+full_chroma_int" : "")
   let range = detour.isEmpty ? "" : "scale=in_range=\(target.range):out_range=\(target.range),"
   return try FFmpegTool.run(
     [
