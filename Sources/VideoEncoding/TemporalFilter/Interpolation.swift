@@ -16,20 +16,21 @@ enum Interpolation {
     (0, 0, -2, 16, 54, -4, 0, 0), (0, 0, -2, 10, 58, -2, 0, 0),
   ]
 
-  /// The block of 16x16 luma samples at a vector.
+  /// The block of luma samples at a vector.
   ///
   /// - Parameters:
   ///   - plane: the reference's luma.
   ///   - x: the block's place without the vector, in samples.
   ///   - y: the same, down.
   ///   - vector: the vector in quarters of samples.
-  ///   - output: 16 rows of 16 samples.
+  ///   - size: the edge of the block in samples, 8 or 16.
+  ///   - output: `size` rows, 16 samples apart.
   static func luma(
-    _ plane: FilterPlane, _ x: Int, _ y: Int, _ vector: MotionField.Vector,
+    _ plane: FilterPlane, _ x: Int, _ y: Int, _ vector: MotionField.Vector, size: Int = 16,
     to output: UnsafeMutablePointer<UInt8>
   ) {
     let source = plane.at(x &+ Int(vector.x >> 2), y &+ Int(vector.y >> 2))
-    block(source, plane.stride, 16, lumaTaps[Int(vector.x & 3)], lumaTaps[Int(vector.y & 3)], output)
+    block(source, plane.stride, size, lumaTaps[Int(vector.x & 3)], lumaTaps[Int(vector.y & 3)], output)
   }
 
   /// The block of 8x8 chroma samples at a vector of luma, whose quarters are eighths here.

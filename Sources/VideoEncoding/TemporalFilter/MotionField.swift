@@ -24,8 +24,10 @@ package final class MotionField: @unchecked Sendable {
   ///   - picture: the picture whose blocks are searched for.
   ///   - reference: the picture in which they are searched for, of the same size.
   ///   - kernels: the kernels that compare blocks.
+  ///   - isFractional: whether vectors point between samples, too.
   package init(
-    of picture: FilterPicture, in reference: FilterPicture, kernels: UnsafePointer<OVTVideoKernels>
+    of picture: FilterPicture, in reference: FilterPicture, kernels: UnsafePointer<OVTVideoKernels>,
+    isFractional: Bool = true
   ) {
     count = picture.columns * picture.rows
     let fine = memory.allocate(Vector.self, count: count)
@@ -81,7 +83,7 @@ package final class MotionField: @unchecked Sendable {
         if column > 0 { search.consider(fine[at &- 1].whole) }
         if row > 0 { search.consider(fine[at &- picture.columns].whole) }
         search.refine(steps: 4)
-        fine[at] = search.refineBetweenSamples(scratch)
+        fine[at] = isFractional ? search.refineBetweenSamples(scratch) : search.bestInQuarters
       }
     }
   }
@@ -91,11 +93,11 @@ extension MotionField.Vector {
   /// The same motion at twice the size, in samples.
   fileprivate var doubled: Self { Self(x: 2 &* x, y: 2 &* y) }
   /// A vector in quarters of samples as the nearest in samples.
-  fileprivate var whole: Self { Self(x: (x &+ 2) >> 2, y: (y &+ 2) >> 2) }
+  var whole: Self { Self(x: (x &+ 2) >> 2, y: (y &+ 2) >> 2) }
 }
 
 /// The search for one block after the other in a plane, by the sum of absolute differences.
-private struct BlockSearch {
+struct BlockSearch {
   typealias Vector = MotionField.Vector
 
   private let sad: OVTCompare
@@ -166,6 +168,9 @@ private struct BlockSearch {
     if cost < bestCost { (bestCost, bestDifference, best) = (cost, difference, vector) }
   }
 
+  /// The best vector in quarters of samples.
+  var bestInQuarters: Vector { Vector(x: 4 &* best.x, y: 4 &* best.y) }
+
   /// Considers every other vector of a square around 0.
   mutating func searchWindow(_ radius: Int32) {
     var dy = -radius
@@ -197,7 +202,7 @@ private struct BlockSearch {
   /// - Parameter scratch: memory for 256 samples.
   /// - Returns: the vector in quarters of samples.
   mutating func refineBetweenSamples(_ scratch: UnsafeMutablePointer<UInt8>) -> Vector {
-    var centre = Vector(x: 4 &* best.x, y: 4 &* best.y)
+    var centre = bestInQuarters
     // Fractions have no price.
     var difference = bestDifference
     if difference == 0 { return centre }
@@ -205,7 +210,7 @@ private struct BlockSearch {
       let start = centre
       for (dx, dy) in [(-step, 0), (step, 0), (0, -step), (0, step)] as [(Int32, Int32)] {
         let vector = Vector(x: start.x &+ dx, y: start.y &+ dy)
-        Interpolation.luma(reference, x, y, vector, to: scratch)
+        Interpolation.luma(reference, x, y, vector, size: size, to: scratch)
         let other = Int(sad(block, picture.stride, scratch, 16))
         if other < difference { (difference, centre) = (other, vector) }
       }

@@ -71,6 +71,32 @@ package final class TemporalFilter {
     MotionField(of: picture, in: reference, kernels: kernels)
   }
 
+  /// Searches for the motion of blocks of 16x16 samples.
+  /// - Parameter isFractional: whether vectors point between samples, too.
+  package func motion(
+    of picture: FilterPicture, in reference: FilterPicture, isFractional: Bool
+  ) -> MotionField {
+    MotionField(of: picture, in: reference, kernels: kernels, isFractional: isFractional)
+  }
+
+  /// Searches for the motion of a row of blocks of 4x4 samples. Rows may be searched at the same
+  /// time on several threads.
+  /// - Parameters:
+  ///   - row: the row of blocks.
+  ///   - picture: the picture.
+  ///   - reference: the other picture, of the same size.
+  ///   - field: the motion of the blocks of 16x16 between the two.
+  ///   - isFractional: whether vectors point between samples, too.
+  ///   - output: receives four vectors for each block of 16x16 in the row.
+  package func fineMotion(
+    row: Int, of picture: FilterPicture, in reference: FilterPicture, near field: MotionField,
+    isFractional: Bool, to output: UnsafeMutablePointer<MotionField.Vector>
+  ) {
+    FineMotion(
+      picture: picture, reference: reference, field: field, kernels: kernels, isFractional: isFractional
+    ).search(row, output)
+  }
+
   /// Filters a row of blocks. Rows may be filtered at the same time on several threads.
   ///
   /// - Parameters:
