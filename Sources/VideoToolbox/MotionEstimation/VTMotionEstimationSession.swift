@@ -98,7 +98,7 @@ public final class VTMotionEstimationSession: PropertySession, CFRuntimeObject, 
   ///   - referenceImage: The picture in which they are searched for, of the same pixel format.
   ///   - flags: Options for this pair.
   /// - Throws: An `NSError` of the domain `NSOSStatusErrorDomain`; see
-  ///   ``__VTMotionEstimationSessionEstimateMotionVectors(_:_:_:_:_:_:)`` for its codes.
+  ///   `__VTMotionEstimationSessionEstimateMotionVectors` for its codes.
   public func motion(
     of currentImage: CVReadOnlyPixelBuffer, comparedTo referenceImage: CVReadOnlyPixelBuffer,
     flags: FrameFlags = []
