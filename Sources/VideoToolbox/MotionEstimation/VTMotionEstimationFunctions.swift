@@ -16,13 +16,9 @@ public struct VTMotionEstimationInfoFlags: OptionSet, Sendable {
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// Receives the motion vectors.
-/// - Parameters:
-///   - status: `noErr`, or why there are none.
-///   - infoFlags: Information about the estimation.
-///   - additionalInfo: Nil.
-///   - motionVectorPixelBuffer: The vectors; see ``VTMotionEstimationSession`` for their layout.
-///     Nil if there are none.
+/// Receives a status, which is `noErr` or says why there are no vectors; information flags;
+/// additional information, which is nil; and the vectors, or nil if there are none. See
+/// ``VTMotionEstimationSession`` for their layout.
 public typealias VTMotionEstimationOutputHandler =
   @Sendable (
     _ status: OSStatus, _ infoFlags: VTMotionEstimationInfoFlags, _ additionalInfo: CFDictionary?,
