@@ -34,7 +34,7 @@ public nonisolated(unsafe) let kVTMotionEstimationSessionCreationOption_UseMulti
 /// The former name of `kVTMotionEstimationSessionCreationOption_UseMultiPassSearch`.
 public nonisolated(unsafe) let kVTMotionEstimationSessionCreationOption_DetectTrueMotion: CFString =
   "UseMultiPassSearch"
-/// A text for logs, a string.
+/// A text by which the program recognises the session, a string.
 public nonisolated(unsafe) let kVTMotionEstimationSessionCreationOption_Label: CFString = "Label"
 
 /// Creates a session.

@@ -28,7 +28,7 @@ public final class VTMotionEstimationSession: PropertySession, CFRuntimeObject, 
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The current picture is the reference of the next call, which is then faster.
+    /// The current picture is the reference of the next call, which then does not copy it again.
     public static let currentBufferWillBeNextReferenceBuffer = FrameFlags(rawValue: 1 << 0)
   }
 
@@ -74,7 +74,7 @@ public final class VTMotionEstimationSession: PropertySession, CFRuntimeObject, 
   ///   - height: Their height, 1 to 16384 pixels.
   ///   - motionVectorSize: The size of the blocks.
   ///   - useMultiPassSearch: Whether vectors point to quarters of a pixel.
-  ///   - label: A text for logs.
+  ///   - label: A text by which the program recognises the session.
   /// - Throws: An `NSError` of the domain `NSOSStatusErrorDomain` with the code `kVTParameterErr`
   ///   for another size.
   public init(
@@ -170,7 +170,7 @@ public final class VTMotionEstimationSession: PropertySession, CFRuntimeObject, 
     let field = filter.motion(of: picture, in: other, isFractional: useMultiPassSearch)
     let edge = blockSize.rawValue
     let (columns, rows) = ((width + edge - 1) / edge, (height + edge - 1) / edge)
-    let output = try makeBuffer(columns, rows, kCVPixelFormatType_TwoComponent16Half)
+    let output = try makePixelBuffer(columns, rows, kCVPixelFormatType_TwoComponent16Half)
     CVPixelBufferLockBaseAddress(output, [])
     defer { CVPixelBufferUnlockBaseAddress(output, []) }
     guard let base = CVPixelBufferGetBaseAddress(output) else { throw StatusError(kVTAllocationFailedErr) }
@@ -200,20 +200,11 @@ public final class VTMotionEstimationSession: PropertySession, CFRuntimeObject, 
     return output
   }
 
-  private func makeBuffer(_ width: Int, _ height: Int, _ format: OSType) throws(StatusError) -> CVPixelBuffer
-  {
-    var made: CVPixelBuffer?
-    guard CVPixelBufferCreate(nil, width, height, format, nil, &made) == kCVReturnSuccess, let made else {
-      throw StatusError(kVTAllocationFailedErr)
-    }
-    return made
-  }
-
   /// Copies the luma of a picture.
   private func copy(_ buffer: CVPixelBuffer) throws(StatusError) -> FilterPicture {
     var source = buffer
     if !Self.lumaFormats.contains(CVPixelBufferGetPixelFormatType(buffer)) {
-      source = try makeBuffer(width, height, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+      source = try makePixelBuffer(width, height, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
       do { try converter.convert(buffer, to: source) } catch {
         throw StatusError(kVTPixelTransferNotSupportedErr)
       }

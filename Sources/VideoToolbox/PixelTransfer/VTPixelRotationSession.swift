@@ -53,7 +53,7 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
       if working == format {
         return rotation.rotate(input, to: target) ? noErr : kVTImageRotationNotSupportedErr
       }
-      let middle = try makeBuffer(rotated.0, rotated.1, working)
+      let middle = try makePixelBuffer(rotated.0, rotated.1, working)
       CVBufferPropagateAttachments(input, middle)
       guard rotation.rotate(input, to: middle) else { return kVTImageRotationNotSupportedErr }
       do { try converter.convert(middle, to: target) } catch { return kVTImageRotationNotSupportedErr }
@@ -77,18 +77,9 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
       flipsVertically: store[kVTPixelRotationPropertyKey_FlipVerticalOrientation]?.boolean ?? false)
   }
 
-  private func makeBuffer(_ width: Int, _ height: Int, _ format: OSType) throws(StatusError) -> CVPixelBuffer
-  {
-    var made: CVPixelBuffer?
-    guard CVPixelBufferCreate(nil, width, height, format, nil, &made) == kCVReturnSuccess, let made else {
-      throw StatusError(kVTAllocationFailedErr)
-    }
-    return made
-  }
-
   private func convert(_ source: CVPixelBuffer, to format: OSType) throws(StatusError) -> CVPixelBuffer {
     if CVPixelBufferGetPixelFormatType(source) == format { return source }
-    let made = try makeBuffer(CVPixelBufferGetWidth(source), CVPixelBufferGetHeight(source), format)
+    let made = try makePixelBuffer(CVPixelBufferGetWidth(source), CVPixelBufferGetHeight(source), format)
     CVBufferPropagateAttachments(source, made)
     do { try converter.convert(source, to: made) } catch {
       throw StatusError(kVTImageRotationNotSupportedErr)
