@@ -63,15 +63,71 @@ extension Demuxer {
     }
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
     if let io { interruption.attach(io.reader) }
-    var boxes = MovieTables.TrackProperties()
-    // libavformat allocates memory for the sizes in the headers, which therefore are checked first.
-    if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
-      guard !WebPHeader.isAnimated(reader) else {
-        throw MediaFileError(
-          .unsupportedFormat, "\(name(url)) is an animated WebP; of WebP, single pictures alone are read")
-      }
-      boxes = try MovieTables.check(reader, isWhole: isLocal, name: name(url))
+    let boxes =
+      isFirst
+      ? try checkHeaders(url, io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil), isWhole: isLocal)
+      : MovieTables.TrackProperties()
+    let opened = try openInput(
+      url, frameRate: frameRate, access, io: io, sequence: sequence, interruption: interruption)
+    var scrambling = known
+    if isFirst, opened.pointee.iformat.map({ String(cString: $0.pointee.name) }) == "mpegts",
+      let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil)
+    {
+      scrambling = TransportScrambling(reader, of: streams(of: opened).map { Int($0.pointee.id) })
     }
+    if isFirst, !scrambling.hidden.isEmpty {
+      var context: UnsafeMutablePointer<AVFormatContext>? = opened
+      avformat_close_input(&context)
+      let clear = ClearTransport(hiding: scrambling.hidden) {
+        if let source { return source.makeReader() }
+        guard let reader = LocalFileReader(path: path) else {
+          throw MediaFileError(
+            .notFound, "\(name(url)) cannot be opened any more", code: ovt_averror(ENOENT))
+        }
+        return reader
+      }
+      return try self.open(
+        url, frameRate: frameRate, access, source: clear, interruption: interruption, scrambling: scrambling)
+    }
+    try findStreams(of: opened, url, io: io, scrambling)
+    return Opened(context: opened, io: io, boxes: boxes, scrambling: scrambling, source: source)
+  }
+
+  /// Checks a file's headers before libavformat reads them, because libavformat allocates memory
+  /// for the sizes in them.
+  /// - Parameters:
+  ///   - url: The name of the file, for messages.
+  ///   - reader: Reads the file; nil if it cannot be read in this way.
+  ///   - isWhole: Whether the size of the file is known and final.
+  /// - Returns: The properties of a movie's tracks that libavformat does not expose.
+  /// - Throws: `MediaFileError` if a header is damaged, or the format is not read.
+  private static func checkHeaders(
+    _ url: String, _ reader: (any MediaByteReader)?, isWhole: Bool
+  ) throws -> MovieTables.TrackProperties {
+    guard let reader else { return MovieTables.TrackProperties() }
+    guard !WebPHeader.isAnimated(reader) else {
+      throw MediaFileError(
+        .unsupportedFormat, "\(name(url)) is an animated WebP; of WebP, single pictures alone are read")
+    }
+    return try MovieTables.check(reader, isWhole: isWhole, name: name(url))
+  }
+
+  /// Opens a name or a byte source with the demuxer that fits its content.
+  /// - Parameters:
+  ///   - url: The name or address as the caller gave it.
+  ///   - frameRate: The frame rate of raw streams; nil for `defaultFrameRate`.
+  ///   - access: What the name may refer to.
+  ///   - io: The byte source; nil if libavformat opens the name itself.
+  ///   - sequence: The image sequence that the name stands for; nil if it stands for none.
+  ///   - interruption: Ends the call early.
+  /// - Returns: libavformat's context, which the caller closes.
+  /// - Throws: `MediaFileError` if the file cannot be opened or is in no format that is read.
+  private static func openInput(
+    _ url: String, frameRate: AVRational?, _ access: MediaAccess, io: ByteSourceIO?,
+    sequence: ImageSequence?, interruption: MediaInterruption
+  ) throws -> UnsafeMutablePointer<AVFormatContext> {
+    let path = path(url)
+    let isLocal = io == nil && url.isLocalFile
     var context = avformat_alloc_context()
     guard context != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
     context?.pointee.interrupt_callback = interruption.callback
@@ -100,47 +156,35 @@ extension Demuxer {
         avformat_open_input(&context, name, av_find_input_format("jpeg_pipe"), &options)
       }
     }
-    guard code >= 0, let opened = context else {
-      if let failure = io?.failure { throw failure }
-      if MediaAccess.isPermissionError(messages) {
-        throw MediaFileError(
-          .notRecognized, "\(Demuxer.name(url)) is a list of other files, or of a format that is not read",
-          code: code
-        )
-      }
-      throw MediaFileError.libav(code, "\(Demuxer.name(url)) cannot be opened", messages: messages)
+    if code >= 0, let context { return context }
+    if let failure = io?.failure { throw failure }
+    if MediaAccess.isPermissionError(messages) {
+      throw MediaFileError(
+        .notRecognized, "\(Demuxer.name(url)) is a list of other files, or of a format that is not read",
+        code: code
+      )
     }
-    var scrambling = known
-    if isFirst, opened.pointee.iformat.map({ String(cString: $0.pointee.name) }) == "mpegts",
-      let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil)
-    {
-      scrambling = TransportScrambling(reader, of: streams(of: opened).map { Int($0.pointee.id) })
-    }
-    if isFirst, !scrambling.hidden.isEmpty {
-      avformat_close_input(&context)
-      let clear = ClearTransport(hiding: scrambling.hidden) {
-        if let source { return source.makeReader() }
-        guard let reader = LocalFileReader(path: path) else {
-          throw MediaFileError(
-            .notFound, "\(Demuxer.name(url)) cannot be opened any more", code: ovt_averror(ENOENT))
-        }
-        return reader
-      }
-      return try self.open(
-        url, frameRate: frameRate, access, source: clear, interruption: interruption, scrambling: scrambling)
-    }
+    throw MediaFileError.libav(code, "\(Demuxer.name(url)) cannot be opened", messages: messages)
+  }
+
+  /// Reads the first packets of a file until the properties of its streams are known.
+  /// - Throws: `MediaFileError` if the file cannot be read; its context is closed then.
+  private static func findStreams(
+    of opened: UnsafeMutablePointer<AVFormatContext>, _ url: String, io: ByteSourceIO?,
+    _ scrambling: TransportScrambling
+  ) throws {
     // ClearTransport hides the scrambled packets from libavformat, so that the probe has to reach
     // beyond them.
     opened.pointee.probesize = opened.pointee.probesize.addingClamped(scrambling.clearFrom)
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
     // avformat_find_stream_info fails for scrambled streams without saying that they are scrambled.
     guard found >= 0 || scrambling.isFound else {
+      var context: UnsafeMutablePointer<AVFormatContext>? = opened
       avformat_close_input(&context)
       if let failure = io?.failure { throw failure }
-      let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)
+      let error = MediaFileError.libav(found, "\(name(url)) cannot be read", messages: complaints)
       throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
     }
-    return Opened(context: opened, io: io, boxes: boxes, scrambling: scrambling, source: source)
   }
 
   static func isJPEG(_ path: String) -> Bool {

@@ -90,25 +90,18 @@ final class ElementaryStreamIndex: Sendable {
         parser, coder, &output, &outputSize, data, packet.pointee.size, ovt_av_nopts_value(),
         ovt_av_nopts_value(), 0)
 
-      let structure = parser.pointee.picture_structure
       if !hasSlice {
         // Parameter sets, SEI messages or filler data without a slice belong to the preceding
         // access unit, or to the first one.
         if !pictures.isEmpty { pictures[pictures.count - 1].size += bytes.count }
-      } else if !isHEVC, let last = pictures.last, last.field.isField, structure.isField,
-        last.field != structure
-      {
-        pictures[pictures.count - 1].size += bytes.count
-        pictures[pictures.count - 1].field = AV_PICTURE_STRUCTURE_FRAME
-        pictures[pictures.count - 1].order = min(last.order, Int(parser.pointee.output_picture_number))
       } else {
         let start = pictures.isEmpty ? begin : position
-        pictures.append(
-          Picture(
-            offset: start, size: Int(position - start) + bytes.count,
-            order: Int(parser.pointee.output_picture_number),
-            isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
-            startsSequence: resets, field: structure))
+        let picture = Picture(
+          offset: start, size: Int(position - start) + bytes.count,
+          order: Int(parser.pointee.output_picture_number),
+          isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
+          startsSequence: resets, field: parser.pointee.picture_structure)
+        Self.append(picture, to: &pictures, pairsFields: !isHEVC)
       }
       guard pictures.last?.size ?? 0 <= ElementaryStreamIndex.largestUnit else {
         throw MediaFileError(
@@ -130,6 +123,20 @@ final class ElementaryStreamIndex: Sendable {
     dropsParameterSets =
       sets.repeatsOnly && ElementaryStreamIndex.identifiersDiffer(sets.header, nalCodec)
     self.isHEVC = isHEVC
+  }
+
+  /// Adds a picture in decoding order.
+  /// - Parameters:
+  ///   - picture: A frame or a field.
+  ///   - pictures: The pictures before it.
+  ///   - pairsFields: Whether the second field of a frame joins the first one.
+  private static func append(_ picture: Picture, to pictures: inout [Picture], pairsFields: Bool) {
+    guard pairsFields, let last = pictures.last, last.field.isField, picture.field.isField,
+      last.field != picture.field
+    else { return pictures.append(picture) }
+    pictures[pictures.count - 1].size += picture.size
+    pictures[pictures.count - 1].field = AV_PICTURE_STRUCTURE_FRAME
+    pictures[pictures.count - 1].order = min(last.order, picture.order)
   }
 
   /// Converts picture order counts, in decoding order, to indexes in presentation order.

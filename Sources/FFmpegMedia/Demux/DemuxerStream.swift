@@ -266,15 +266,7 @@ extension MediaStream {
     isDefault = stream.disposition & AV_DISPOSITION_DEFAULT != 0
     metadata = dictionaryEntries(stream.metadata)
 
-    var size = 0
-    if let side = av_stream_get_side_data(pointer, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 {
-      let matrix = (0..<9).map {
-        UnsafeRawPointer(side).loadUnaligned(fromByteOffset: 4 * $0, as: Int32.self)
-      }
-      displayMatrix = matrix == [65536, 0, 0, 0, 65536, 0, 0, 0, 1 << 30] ? nil : matrix
-    } else {
-      displayMatrix = nil
-    }
+    displayMatrix = Self.displayMatrix(of: pointer)
     masteringDisplay = HDRSideData.masteringDisplay(of: pointer)
     contentLightLevel = HDRSideData.contentLightLevel(of: pointer)
 
@@ -286,38 +278,17 @@ extension MediaStream {
       isAnnexB
       ? (codec.codecID == AV_CODEC_ID_HEVC ? NALCodec.hevc : .h264).parameterSets(in: extradata) : []
 
-    // The index holds a movie's complete sample table; that of other formats grows while the file
-    // is read.
-    let entries = avformat_index_get_entries_count(pointer)
-    if stream.nb_frames > 0, entries > 0, Int64(entries) >= stream.nb_frames {
-      var bytes: Int64 = 0
-      var shortest = Int64.max
-      var last: Int64?
-      var first: Int64?
-      var rises = true
-      for entry in 0..<entries {
-        guard let entry = avformat_index_get_entry(pointer, entry) else { continue }
-        bytes = bytes.addingClamped(Int64(entry.pointee.size))
-        let time = entry.pointee.timestamp
-        if let last, time > last { shortest = min(shortest, time.subtractingClamped(last)) }
-        if let last, time <= last { rises = false }
-        first = first ?? time
-        last = time
-      }
-      // If an edit list removes samples at the beginning or the end, the rest of the table does not
-      // give the last duration.
-      if kind == .video, rises, Int64(entries) == stream.nb_frames, let first, let last {
-        lastSample = Self.lastSample(stream, length: duration, from: first, to: last)
-      } else {
-        lastSample = nil
-      }
-      sampleCount = Int(entries)
-      sampleBytes = bytes
-      shortestSample = shortest == Int64.max ? nil : shortest
+    let table = SampleTable(pointer)
+    sampleCount = table?.count ?? (stream.nb_frames > 0 ? Int(stream.nb_frames) : nil)
+    sampleBytes = table?.bytes
+    shortestSample = table?.shortest
+    // If an edit list removes samples at the beginning or the end, the rest of the table does not
+    // give the last duration.
+    if kind == .video, let table, table.rises, table.count == stream.nb_frames, let first = table.first,
+      let last = table.last
+    {
+      lastSample = SampleTable.lastSample(stream, length: duration, from: first, to: last)
     } else {
-      sampleCount = stream.nb_frames > 0 ? Int(stream.nb_frames) : nil
-      sampleBytes = nil
-      shortestSample = nil
       lastSample = nil
     }
     trackID = stream.id > 0 ? stream.id : stream.index + 1
@@ -325,21 +296,16 @@ extension MediaStream {
 }
 
 extension MediaStream {
-  /// The time from the last sample's decode time to the end of a movie's track; nil if it is not
-  /// positive.
-  private static func lastSample(
-    _ stream: AVStream, length: Int64, from first: Int64, to last: Int64
-  ) -> Int64? {
-    let rate = stream.avg_frame_rate
-    var end = first.addingClamped(length)
-    // libavformat computes the average rate from the table, so that the sum of all durations
-    // follows from it. `length` is not exact: edit lists round it to the movie's time scale.
-    if stream.time_base.num == 1, rate.num > 0, rate.den > 0 {
-      let units = Int64(stream.time_base.den).multipliedClamped(by: stream.nb_frames)
-      let (sum, overflow) = units.multipliedReportingOverflow(by: Int64(rate.den))
-      if !overflow, sum % Int64(rate.num) == 0 { end = first.addingClamped(sum / Int64(rate.num)) }
+  /// The matrix with which a movie turns or mirrors its pictures; nil if it changes nothing.
+  private static func displayMatrix(of pointer: UnsafeMutablePointer<AVStream>) -> [Int32]? {
+    var size = 0
+    guard let side = av_stream_get_side_data(pointer, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
+      return nil
     }
-    return end > last ? end.subtractingClamped(last) : nil
+    let matrix = (0..<9).map {
+      UnsafeRawPointer(side).loadUnaligned(fromByteOffset: 4 * $0, as: Int32.self)
+    }
+    return matrix == [65536, 0, 0, 0, 65536, 0, 0, 0, 1 << 30] ? nil : matrix
   }
 }
 
