@@ -30,18 +30,42 @@ struct VideoEncodingSettings: @unchecked Sendable {
   ///     size.
   /// - Throws: `AVError(.unsupportedOutputSettings)`, whose reason names the key at fault.
   init(_ settings: [String: Any], hint: CMFormatDescription? = nil) throws {
-    func configurationError(_ reason: String, _ advice: String) -> AVError {
-      AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
+    codec = try Self.codec(settings)
+    (width, height) = try Self.size(settings, hint: hint)
+    scalingMode = settings[AVVideoScalingModeKey] as? String ?? AVVideoScalingModeResize
+    guard
+      [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(
+        scalingMode)
+    else {
+      throw Self.configurationError(
+        "The scaling mode \(scalingMode) is not supported.", "Use one of the resize modes.")
     }
+    encoderSpecification = (settings[AVVideoEncoderSpecificationKey] as? [String: Any]).map {
+      $0 as NSDictionary
+    }
+    properties = try Self.properties(settings)
+  }
+
+  private static func configurationError(_ reason: String, _ advice: String) -> AVError {
+    AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
+  }
+
+  private static func codec(_ settings: [String: Any]) throws -> CMVideoCodecType {
     let name =
       (settings[AVVideoCodecKey] as? AVVideoCodecType)?.rawValue ?? settings[AVVideoCodecKey] as? String
     switch name {
-    case AVVideoCodecType.h264.rawValue?: codec = kCMVideoCodecType_H264
-    case AVVideoCodecType.hevc.rawValue?: codec = kCMVideoCodecType_HEVC
+    case AVVideoCodecType.h264.rawValue?: return kCMVideoCodecType_H264
+    case AVVideoCodecType.hevc.rawValue?: return kCMVideoCodecType_HEVC
     case let other?:
       throw configurationError("The codec \(other) cannot be encoded.", "Use AVVideoCodecType.h264 or .hevc.")
     case nil: throw configurationError("AVVideoCodecKey is missing.", "Use AVVideoCodecType.h264 or .hevc.")
     }
+  }
+
+  /// The size in the settings, or that of the source if they have none.
+  private static func size(
+    _ settings: [String: Any], hint: CMFormatDescription?
+  ) throws -> (width: Int32, height: Int32) {
     func side(_ key: String) throws -> Int32 {
       guard let number = settings[key] as? NSNumber, (1...65536).contains(number.doubleValue) else {
         throw configurationError(
@@ -49,30 +73,20 @@ struct VideoEncodingSettings: @unchecked Sendable {
       }
       return number.int32Value
     }
-    if !Self.haveSize(settings), let hint, CMFormatDescriptionGetMediaType(hint) == kCMMediaType_Video {
-      let source = CMVideoFormatDescriptionGetDimensions(hint)
-      guard (1...65536).contains(source.width), (1...65536).contains(source.height) else {
-        throw configurationError(
-          "The source format hint has no size, or one out of range.",
-          "Give a width and height from 1 to 65536.")
-      }
-      (width, height) = (source.width, source.height)
-    } else {
-      width = try side(AVVideoWidthKey)
-      height = try side(AVVideoHeightKey)
+    guard !haveSize(settings), let hint, CMFormatDescriptionGetMediaType(hint) == kCMMediaType_Video else {
+      return (try side(AVVideoWidthKey), try side(AVVideoHeightKey))
     }
-    scalingMode = settings[AVVideoScalingModeKey] as? String ?? AVVideoScalingModeResize
-    guard
-      [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(
-        scalingMode)
-    else {
+    let source = CMVideoFormatDescriptionGetDimensions(hint)
+    guard (1...65536).contains(source.width), (1...65536).contains(source.height) else {
       throw configurationError(
-        "The scaling mode \(scalingMode) is not supported.", "Use one of the resize modes.")
+        "The source format hint has no size, or one out of range.",
+        "Give a width and height from 1 to 65536.")
     }
-    encoderSpecification = (settings[AVVideoEncoderSpecificationKey] as? [String: Any]).map {
-      $0 as NSDictionary
-    }
+    return (source.width, source.height)
+  }
 
+  /// The properties of the compression session, in the order in which they are set.
+  private static func properties(_ settings: [String: Any]) throws -> [(key: String, value: AnyObject)] {
     let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
     var properties: [(key: String, value: AnyObject)] = []
     // Programs may put these two among the compression properties or in addition to them.
@@ -95,7 +109,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
         if let value = color[key] as? String { properties.append((property as String, value as NSString)) }
       }
     }
-    for key in Self.hints {
+    for key in hints {
       guard let value = compression[key] else { continue }
       guard value is NSNumber || value as AnyObject is NSNumber else {
         throw configurationError("\(key) is not a number.", "Give a number, or omit the key.")
@@ -108,7 +122,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
     for key in order where key != AVVideoPixelAspectRatioKey && key != AVVideoCleanApertureKey {
       properties.append((key, compression[key] as AnyObject))
     }
-    self.properties = properties
+    return properties
   }
 
   /// Properties that are hints: an encoder that does not support them is used without them.

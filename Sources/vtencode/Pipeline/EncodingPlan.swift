@@ -154,31 +154,8 @@ struct EncodingPlan: Sendable {
       bitRate = min(bitRate, maximumRate)
     }
     highestBitRate = Double(bitRate) * 1.5
-    // Cameras deliver 420v, so the measurement of a call includes its conversion.
-    let defaultFormat: PixelFormatChoice =
-      options.encoding.profile == .high444
-      ? .video444v : purpose == .conferencing ? .video420v : .planar420
-    let makesMain10 =
-      try codec == .hvc1
-      && ListedEncoder.all().contains {
-        $0.makesMain10 && $0.id == options.encoding.encoder ?? $0.id
-      }
-    if options.encoding.profile == .main10, !makesMain10 {
-      throw Failure(
-        "--profile main10 needs an HEVC encoder with 10 bits: build with the trait HEVC or X265, name another "
-          + "with --encoder, or omit it", status: 64)
-    }
-    let hasDepth =
-      source.isDeep && makesMain10 && purpose != .conferencing && options.encoding.profile != .main
-    let filtersNoise = source.noiseStrength != nil
-    let keepsDepth = hasDepth && !filtersNoise
-    pixelFormat =
-      options.picture.pixelFormat
-      ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : defaultFormat)
-    if filtersNoise, pixelFormat == .video10Bit {
-      let name = options.picture.pixelFormat == nil ? "--profile main10" : "--pixel-format x420"
-      throw Failure("--denoise filters pictures of 8 bits; omit it or \(name)", status: 64)
-    }
+    let format = try Self.pixelFormat(options, source: source, purpose: purpose)
+    pixelFormat = format.choice
     mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit
     deinterlacing = options.picture.noDeinterlace ? nil : options.picture.deinterlace
     preset = options.encoding.preset
@@ -204,8 +181,42 @@ struct EncodingPlan: Sendable {
     progress = options.progressOption.progress
     isVerbose = options.reports.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
-    addNotices(options, source: source, losesDepth: hasDepth && filtersNoise)
+    addNotices(options, source: source, losesDepth: format.losesDepth)
     try checkBufferTiming()
+  }
+
+  /// The format of the pictures that the encoder gets.
+  /// - Returns: The format, and whether noise filtering reduces the bit depth of the movie.
+  /// - Throws: a `Failure` if the options need 10 bits and something else prevents them.
+  private static func pixelFormat(
+    _ options: EncodingOptions, source: MovieSource, purpose: Purpose
+  ) throws -> (choice: PixelFormatChoice, losesDepth: Bool) {
+    // Cameras deliver 420v, so the measurement of a call includes its conversion.
+    let defaultFormat: PixelFormatChoice =
+      options.encoding.profile == .high444
+      ? .video444v : purpose == .conferencing ? .video420v : .planar420
+    let makesMain10 =
+      try options.codec == .hvc1
+      && ListedEncoder.all().contains {
+        $0.makesMain10 && $0.id == options.encoding.encoder ?? $0.id
+      }
+    if options.encoding.profile == .main10, !makesMain10 {
+      throw Failure(
+        "--profile main10 needs an HEVC encoder with 10 bits: build with the trait HEVC or X265, name another "
+          + "with --encoder, or omit it", status: 64)
+    }
+    let hasDepth =
+      source.isDeep && makesMain10 && purpose != .conferencing && options.encoding.profile != .main
+    let filtersNoise = source.noiseStrength != nil
+    let keepsDepth = hasDepth && !filtersNoise
+    let choice =
+      options.picture.pixelFormat
+      ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : defaultFormat)
+    if filtersNoise, choice == .video10Bit {
+      let name = options.picture.pixelFormat == nil ? "--profile main10" : "--pixel-format x420"
+      throw Failure("--denoise filters pictures of 8 bits; omit it or \(name)", status: 64)
+    }
+    return (choice, hasDepth && filtersNoise)
   }
 
   /// Adds the notices that depend on the options.
