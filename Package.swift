@@ -251,7 +251,7 @@ if !isEngineAlone {
     // Live H.264 and HEVC over datagrams: RTP, RTCP, repair and a network that loses and delays,
     // without a clock of its own.
     .target(name: "RealTimeTransport", dependencies: ["VideoBitstream"]),
-    // How tests wait.
+    // How tests wait, and generated pictures.
     .target(name: "TestSupport", dependencies: ["CoreMedia"], path: "Tests/TestSupport"),
     .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport", "ToolSupport"]),
     // SRTP, and keys for it.
@@ -314,7 +314,7 @@ if !isEngineAlone {
       dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox", "TestSupport"]),
     .testTarget(
       name: "AVFoundationTests",
-      dependencies: ["AVFoundation", "FFmpegMedia", "VideoBitstream", "TestSupport"]),
+      dependencies: ["AVFoundation", "FFmpegMedia", "CFFmpeg", "VideoBitstream", "TestSupport"]),
   ]
 }
 

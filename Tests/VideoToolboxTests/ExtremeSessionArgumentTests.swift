@@ -2,6 +2,7 @@
 import CoreMedia
 import CoreVideo
 import Foundation
+import TestSupport
 import Testing
 import VideoToolbox
 

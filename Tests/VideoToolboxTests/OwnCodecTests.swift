@@ -3,6 +3,7 @@ import CodecInterface
 import CoreMedia
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VideoToolbox
 

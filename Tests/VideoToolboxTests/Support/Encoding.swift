@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VideoToolbox
 

@@ -2,6 +2,7 @@
 import CoreFoundation
 import CoreMedia
 import Foundation
+import TestSupport
 import Testing
 import VideoToolbox
 

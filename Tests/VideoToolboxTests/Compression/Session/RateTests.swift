@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
+import TestSupport
 import Testing
 import VideoToolbox
 

@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import H264Codec
+import TestSupport
 import Testing
 import VideoToolbox
 import X264Codec
