@@ -137,6 +137,7 @@ if !isEngineAlone {
   if Context.environment["OVT_FUZZING"] == "1" {
     products.append(.library(name: "RealTimeTransport", targets: ["RealTimeTransport"]))
     products.append(.library(name: "WebRTC", targets: ["WebRTC"]))
+    products.append(.library(name: "HEVCReferenceDecoders", targets: ["HEVCReferenceDecoders"]))
   }
 
   targets += [

@@ -15,6 +15,8 @@ let package = Package(
         .product(name: "CoreMedia", package: "OpenVideoToolbox"),
         .product(name: "ElementaryStream", package: "OpenVideoToolbox"),
         .product(name: "H264Encoder", package: "OpenVideoToolbox"),
+        .product(name: "HEVCEncoder", package: "OpenVideoToolbox"),
+        .product(name: "HEVCReferenceDecoders", package: "OpenVideoToolbox"),
       ]),
     .executableTarget(
       name: "fuzz-movie",

@@ -11,7 +11,9 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
   case "parser": return fuzzParser
   case "block-buffers": return fuzzBlockBuffers
   case "statistics": return fuzzStatistics
-  default: fatalError("OVT_FUZZ: parameter-sets, atoms, streams, parser, block-buffers or statistics")
+  case "hevc-encoder": return fuzzHEVCEncoder
+  default:
+    fatalError("OVT_FUZZ: parameter-sets, atoms, streams, parser, block-buffers, statistics or hevc-encoder")
   }
 }()
 
