@@ -67,32 +67,6 @@ struct LevelDecision: BitwiseCopyable {
     var flags: UInt8 = 1
   }
 
-  /// The levels of a group that were decided before the present one.
-  private struct GroupState: BitwiseCopyable {
-    /// greater1Ctx (9.3.4.2.6)
-    var greater1 = 1
-    var hasGreater = false
-    var count = 0
-    var rice = 0
-
-    @inline(__always) mutating func take(_ magnitude: Int) {
-      if count < 8 {
-        if magnitude > 1 {
-          greater1 = 0
-          hasGreater = true
-        } else if greater1 > 0 && greater1 < 3 {
-          greater1 &+= 1
-        }
-      }
-      count &+= 1
-      if magnitude > 3 &<< rice && rice < 4 { rice &+= 1 }
-    }
-
-    var flags: UInt8 {
-      (count < 8 ? 1 : 0) | (hasGreater ? 2 : 0) | UInt8(truncatingIfNeeded: rice &<< 2)
-    }
-  }
-
   /// The bits of a level without sig_coeff_flag, in 256ths.
   @inline(__always) func levelBits(_ magnitude: Int, _ context: LevelContext) -> Int {
     let flags = Int(context.flags)
@@ -133,193 +107,46 @@ struct LevelDecision: BitwiseCopyable {
     _ levels: UnsafeMutablePointer<Int16>, _ coefficients: UnsafePointer<Int16>, groups: UInt64,
     _ block: Block, depth: Int
   ) -> Int? {
-    let log2Size = block.log2Size
-    let size = 1 &<< log2Size
-    let side = size &>> 2
-    let shift = 21 &+ block.qp / 6 &- depth &- log2Size
-    let factor = Quantiser.factor(block.qp)
-    let lambda = Int(Double(block.lambda) * scale[block.qp])
-    let order = tables.places + block.scan &* 16
-    let groupOrder = tables.groupPlaces + (block.scan &* 4 &+ log2Size &- 2) &* 64
-    let significanceBase = Contexts.significant &+ (block.isChroma ? 27 : 0)
-    @inline(__always) func weigh(_ bits: Int) -> Int { (lambda &* bits) &>> 8 }
-
-    var group = 1 &<< (2 &* (log2Size &- 2)) &- 1
-    while groups &>> UInt64(groupOrder[group]) & 1 == 0 { group &-= 1 }
+    let coding = BlockCoding(block, tables, depth: depth, scale: scale[block.qp])
+    var group = 1 &<< (2 &* (block.log2Size &- 2)) &- 1
+    while groups &>> UInt64(coding.groupOrder[group]) & 1 == 0 { group &-= 1 }
     let firstGroup = group
-    var lastGroup = group
-    // The change of the squared error by the levels decided so far, and the bits of these levels
-    // and their flags.
-    var sumError = 0
-    var sumBits = 0
-    // The lowest cost found for the last significant level, its bits and its position.
-    var best = Int.max
-    var bestBits = 0
-    var bestGroup = -1
-    var bestPosition = -1
-    var coded: UInt64 = 0
-    var followsGreater = false
+    var decided = DecidedLevels(lastGroup: group)
     while group >= 0 {
-      let place = Int(groupOrder[group])
-      let (gx, gy) = (place & 7, place &>> 3)
-      let right = gx < side &- 1 ? Int(coded &>> UInt64(place &+ 1) & 1) : 0
-      let below = gy < side &- 1 ? Int(coded &>> UInt64(place &+ 8) & 1) : 0
-      let hasFlag = group < lastGroup && group > 0
-      let flag = Contexts.codedGroup &+ (block.isChroma ? 2 : 0) &+ (right | below)
-      if groups &>> UInt64(place) & 1 == 0 && group > 0 {
-        if hasFlag { sumBits &+= costs.bits(0, flag) } else { lastGroup = group &- 1 }
-        group &-= 1
-        continue
-      }
-      let origin = (gy &* 4) &<< log2Size &+ gx &* 4
-      let pattern = right | below &<< 1
-      let map = tables.significance + (log2Size == 2 ? 0 : 16 &+ 16 &* pattern)
-      let significance = significanceBase &+ Self.significanceOffset(block, place: place)
-      let set = (group == 0 || block.isChroma ? 0 : 2) &+ (followsGreater ? 1 : 0)
-      groupContexts[place] = UInt8(truncatingIfNeeded: set &<< 2 | pattern)
-      var state = GroupState()
-      let greater1Base = Contexts.greater1 &+ set &* 4 &+ (block.isChroma ? 16 : 0)
-      var levelContext = LevelContext()
-      levelContext.greater2 = UInt8(
-        truncatingIfNeeded: Contexts.greater2 &+ set &+ (block.isChroma ? 4 : 0))
-      var groupError = 0
-      var groupBits = 0
-      let before = (best, bestBits, bestGroup, bestPosition)
-      let flagBits = hasFlag ? costs.bits(1, flag) : 0
-      var rest = kernels.pointee.scanGroup(values, levels + origin, size, Int32(block.scan))
-      // The positions that are not decided yet.
-      var open: UInt32 = 0xFFFF
-      let zeros = (
-        costs.bits(0, significance), costs.bits(0, significance &+ 1), costs.bits(0, significance &+ 2)
-      )
-      let masks = tables.patterns + (block.scan &* 4 &+ pattern) &* 3
-      /// The bits of sig_coeff_flag equal to 0 at a set of positions, without that of the DC
-      /// position.
-      @inline(__always) func zeroBits(_ positions: UInt32) -> Int {
-        if log2Size > 2 {
-          return zeros.0 &* (positions & masks[0]).nonzeroBitCount
-            &+ zeros.1 &* (positions & masks[1]).nonzeroBitCount
-            &+ zeros.2 &* (positions & masks[2]).nonzeroBitCount
-        }
-        var (rest, sum) = (positions, 0)
-        while rest != 0 {
-          let at = rest.trailingZeroBitCount
-          rest &= rest &- 1
-          sum &+= costs.bits(0, significance &+ Int(map[Int(order[at])]))
-        }
-        return sum
-      }
-      while rest != 0 {
-        let position = 31 &- rest.leadingZeroBitCount
-        let bit = UInt32(1) &<< UInt32(truncatingIfNeeded: position)
-        rest &= ~bit
-        groupBits &+= zeroBits(open & ~(2 &* bit &- 1))
-        open = bit &- 1
-        let at = Int(order[position])
-        let index = origin &+ (at &>> 2) &<< log2Size &+ (at & 3)
-        let context =
-          position == 0 && place == 0 ? significanceBase : significance &+ Int(map[at])
-        var (noneBits, oneBits) = (costs.bits(0, context), costs.bits(1, context))
-        // sig_coeff_flag of position 0 is inferred to be 1 where coded_sub_block_flag is 1 and no
-        // other level of the sub-block is significant (7.4.9.11).
-        if position == 0 && hasFlag && state.count == 0 { (noneBits, oneBits) = (0, 0) }
-        levelContext.significance = UInt8(truncatingIfNeeded: context)
-        levelContext.greater1 = UInt8(truncatingIfNeeded: greater1Base &+ state.greater1)
-        levelContext.flags = state.flags
-        let value = Int(values[position])
-        let magnitude = value < 0 ? 0 &- value : value
-        let coefficient = Int(coefficients[index])
-        let exact = ((coefficient < 0 ? 0 &- coefficient : coefficient) &* factor) &>> shift
-        var kept = magnitude
-        var keptBits = oneBits &+ levelBits(magnitude, levelContext)
-        // The squared error minus the squared error of level 0.
-        var error = (magnitude &<< 8) &* (magnitude &<< 8 &- 2 &* exact)
-        var cost = error &+ weigh(keptBits)
-        if magnitude > 1 {
-          let lowerBits = oneBits &+ levelBits(magnitude &- 1, levelContext)
-          let lowerError = ((magnitude &- 1) &<< 8) &* ((magnitude &- 1) &<< 8 &- 2 &* exact)
-          let lower = lowerError &+ weigh(lowerBits)
-          if lower < cost {
-            (kept, keptBits, error, cost) = (magnitude &- 1, lowerBits, lowerError, lower)
-          }
-        }
-        if magnitude <= 2 && weigh(noneBits) < cost {
-          levels[index] = 0
-          groupBits &+= noneBits
-          continue
-        }
-        contexts[index] = levelContext
-        if kept != magnitude {
-          levels[index] = Int16(truncatingIfNeeded: value < 0 ? 0 &- kept : kept)
-        }
-        var (x, y) = (gx &* 4 &+ (at & 3), gy &* 4 &+ (at &>> 2))
-        if block.scan == 2 { swap(&x, &y) }
-        let last =
-          costs.lastBits(x, y, log2Size: log2Size, isChroma: block.isChroma) &- oneBits &- flagBits
-          &- sumBits &- groupBits
-        let total = weigh(last) &- sumError &- groupError
-        if total < best { (best, bestBits, bestGroup, bestPosition) = (total, last, group, position) }
-        state.take(kept)
-        groupError &+= error
-        groupBits &+= keptBits
-      }
-      if place == 0 && open & 1 != 0 {
-        open &= ~1
-        groupBits &+= costs.bits(0, significanceBase)
-      }
-      groupBits &+= zeroBits(open)
-      if hasFlag {
-        let emptyBits = costs.bits(0, flag)
-        if state.count == 0 || weigh(emptyBits) < groupError &+ weigh(flagBits &+ groupBits) {
-          (best, bestBits, bestGroup, bestPosition) = before
-          if state.count > 0 { clear(levels, place, log2Size, order, from: 0) }
-          sumBits &+= emptyBits
-          group &-= 1
-          continue
-        }
-      } else if state.count == 0 && group > 0 {
-        lastGroup = group &- 1
-        group &-= 1
-        continue
-      }
-      sumError &+= groupError
-      sumBits &+= groupBits &+ flagBits
-      if state.count > 0 {
-        coded |= 1 &<< UInt64(place)
-        followsGreater = state.greater1 == 0
-      }
+      decideGroup(group, levels, coefficients, groups: groups, coding, &decided)
       group &-= 1
     }
-    guard bestGroup >= 0 else { return nil }
+    let last = decided.last
+    guard last.group >= 0 else { return nil }
     let flags = costs.bits(1, block.codedFlag) &- costs.bits(0, block.codedFlag)
-    if sumError &+ best &+ weigh(sumBits &+ flags) >= 0 { return nil }
+    if decided.error &+ last.cost &+ coding.weigh(decided.bits &+ flags) >= 0 { return nil }
     // Levels after the last significant level become 0.
+    var coded = decided.groups
     group = firstGroup
-    while group > bestGroup {
-      let place = UInt64(groupOrder[group])
-      if groups &>> place & 1 != 0 { clear(levels, Int(place), log2Size, order, from: 0) }
+    while group > last.group {
+      let place = UInt64(coding.groupOrder[group])
+      if groups &>> place & 1 != 0 { clear(levels, Int(place), coding, from: 0) }
       coded &= ~(1 &<< place)
       group &-= 1
     }
-    let lastPlace = Int(groupOrder[bestGroup])
-    clear(levels, lastPlace, log2Size, order, from: bestPosition &+ 1)
-    let bits = sumBits &+ bestBits
+    let lastPlace = Int(coding.groupOrder[last.group])
+    clear(levels, lastPlace, coding, from: last.position &+ 1)
+    let bits = decided.bits &+ last.bits
     guard block.hidesSigns else { return bits }
-    let distortionScale = DistortionScale(factor: factor, shift: shift, lambda: lambda)
     return bits
       &+ hideSigns(
-        levels, coefficients, block, order, groups: coded, lastPlace: lastPlace, distortionScale)
+        levels, coefficients, block, coding.order, groups: coded, lastPlace: lastPlace, coding.scale)
   }
 
   /// Sets the levels of a group to 0 from a position of its scan on.
-  @inline(__always) private func clear(
-    _ levels: UnsafeMutablePointer<Int16>, _ place: Int, _ log2Size: Int, _ order: UnsafePointer<UInt8>,
-    from position: Int
+  @inline(__always) func clear(
+    _ levels: UnsafeMutablePointer<Int16>, _ place: Int, _ coding: BlockCoding, from position: Int
   ) {
+    let log2Size = coding.block.log2Size
     let origin = (place &>> 3) &* 4 &<< log2Size &+ (place & 7) &* 4
     var i = position
     while i < 16 {
-      let at = Int(order[i])
+      let at = Int(coding.order[i])
       levels[origin &+ (at &>> 2) &<< log2Size &+ (at & 3)] = 0
       i &+= 1
     }
