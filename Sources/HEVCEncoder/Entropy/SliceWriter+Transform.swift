@@ -15,75 +15,81 @@ extension SliceWriter {
     engine.encode(unit.cbfCb != 0 ? 1 : 0, Contexts.chromaCBF)
     engine.encode(unit.cbfCr != 0 ? 1 : 0, Contexts.chromaCBF)
     let isIntra = unit.kind == .intra
-    let skips = unit.transformSkips
     let chromaScan = isIntra && log2Size == 3 ? Self.scan(unit.chromaPredictionMode) : 0
-    if !unit.isSplit {
-      if isIntra || unit.cbfCb | unit.cbfCr != 0 {
-        engine.encode(unit.cbfLuma != 0 ? 1 : 0, Contexts.lumaCBF &+ 1)
+    if unit.isSplit {
+      let partLog2 = log2Size &- 1
+      for part in 0..<4 {
+        transformPart(part, unit, luma + part &* (1 &<< (2 &* partLog2)), cb, cr, log2Size: partLog2)
       }
-      quantiserDelta(unit.hasResidual, unit.qpDelta)
-      let scan = isIntra && log2Size == 3 ? Self.scan(Int(unit.lumaModes.0)) : 0
-      if unit.cbfLuma != 0 {
-        residual.write(luma, log2Size: log2Size, isChroma: false, scan: scan, &engine)
-      }
-      if unit.cbfCb != 0 {
-        residual.write(
-          cb, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan,
-          skipsTransform: skips & 0x10 != 0, &engine)
-      }
-      if unit.cbfCr != 0 {
-        residual.write(
-          cr, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan,
-          skipsTransform: skips & 0x100 != 0, &engine)
+      // Chroma of 4x4 luma blocks is coded for all four with the last one.
+      if partLog2 == 2 {
+        chroma(unit, cb, cr, log2Size: 2, scan: chromaScan)
       }
       return
     }
-    let partLog2 = log2Size &- 1
-    let partSize = 1 &<< (2 &* partLog2)
-    for part in 0..<4 {
-      let bit = UInt8(1) &<< UInt8(part)
-      // Chroma of 4x4 luma blocks is coded for all four with the last one.
-      if partLog2 > 2 {
-        if unit.cbfCb != 0 { engine.encode(unit.cbfCb & bit != 0 ? 1 : 0, Contexts.chromaCBF &+ 1) }
-        if unit.cbfCr != 0 { engine.encode(unit.cbfCr & bit != 0 ? 1 : 0, Contexts.chromaCBF &+ 1) }
-      }
-      engine.encode(unit.cbfLuma & bit != 0 ? 1 : 0, Contexts.lumaCBF)
-      let hasChroma =
-        partLog2 > 2 ? (unit.cbfCb | unit.cbfCr) & bit != 0 : unit.cbfCb | unit.cbfCr != 0
-      quantiserDelta(unit.cbfLuma & bit != 0 || hasChroma, unit.qpDelta)
-      let mode =
-        part == 0
-        ? unit.lumaModes.0
-        : part == 1 ? unit.lumaModes.1 : part == 2 ? unit.lumaModes.2 : unit.lumaModes.3
-      let scan = isIntra && partLog2 <= 3 ? Self.scan(Int(mode)) : 0
-      if unit.cbfLuma & bit != 0 {
-        residual.write(
-          luma + part &* partSize, log2Size: partLog2, isChroma: false, scan: scan,
-          skipsTransform: skips & UInt16(bit) != 0, &engine)
-      }
-      if partLog2 > 2 {
-        if unit.cbfCb & bit != 0 {
-          residual.write(
-            cb + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0,
-            skipsTransform: skips & UInt16(bit) &<< 4 != 0, &engine)
-        }
-        if unit.cbfCr & bit != 0 {
-          residual.write(
-            cr + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0,
-            skipsTransform: skips & UInt16(bit) &<< 8 != 0, &engine)
-        }
-      } else if part == 3 {
-        if unit.cbfCb != 0 {
-          residual.write(
-            cb, log2Size: 2, isChroma: true, scan: chromaScan, skipsTransform: skips & 0x10 != 0,
-            &engine)
-        }
-        if unit.cbfCr != 0 {
-          residual.write(
-            cr, log2Size: 2, isChroma: true, scan: chromaScan, skipsTransform: skips & 0x100 != 0,
-            &engine)
-        }
-      }
+    if isIntra || unit.cbfCb | unit.cbfCr != 0 {
+      engine.encode(unit.cbfLuma != 0 ? 1 : 0, Contexts.lumaCBF &+ 1)
+    }
+    quantiserDelta(unit.hasResidual, unit.qpDelta)
+    let scan = isIntra && log2Size == 3 ? Self.scan(Int(unit.lumaModes.0)) : 0
+    if unit.cbfLuma != 0 {
+      residual.write(luma, log2Size: log2Size, isChroma: false, scan: scan, &engine)
+    }
+    chroma(unit, cb, cr, log2Size: log2Size &- 1, scan: chromaScan)
+  }
+
+  /// The chroma blocks of a unit, or of its four parts of 4x4 luma samples.
+  @inline(__always) private mutating func chroma(
+    _ unit: CodingUnit, _ cb: UnsafePointer<Int16>, _ cr: UnsafePointer<Int16>, log2Size: Int, scan: Int
+  ) {
+    if unit.cbfCb != 0 {
+      residual.write(
+        cb, log2Size: log2Size, isChroma: true, scan: scan,
+        skipsTransform: unit.transformSkips & 0x10 != 0, &engine)
+    }
+    if unit.cbfCr != 0 {
+      residual.write(
+        cr, log2Size: log2Size, isChroma: true, scan: scan,
+        skipsTransform: unit.transformSkips & 0x100 != 0, &engine)
+    }
+  }
+
+  /// One of four parts of a unit: transform_unit() (7.3.8.10), for 4x4 luma samples without chroma.
+  @inline(__always) private mutating func transformPart(
+    _ part: Int, _ unit: CodingUnit, _ luma: UnsafePointer<Int16>, _ cb: UnsafePointer<Int16>,
+    _ cr: UnsafePointer<Int16>, log2Size: Int
+  ) {
+    let skips = unit.transformSkips
+    let bit = UInt8(1) &<< UInt8(part)
+    if log2Size > 2 {
+      if unit.cbfCb != 0 { engine.encode(unit.cbfCb & bit != 0 ? 1 : 0, Contexts.chromaCBF &+ 1) }
+      if unit.cbfCr != 0 { engine.encode(unit.cbfCr & bit != 0 ? 1 : 0, Contexts.chromaCBF &+ 1) }
+    }
+    engine.encode(unit.cbfLuma & bit != 0 ? 1 : 0, Contexts.lumaCBF)
+    let hasChroma =
+      log2Size > 2 ? (unit.cbfCb | unit.cbfCr) & bit != 0 : unit.cbfCb | unit.cbfCr != 0
+    quantiserDelta(unit.cbfLuma & bit != 0 || hasChroma, unit.qpDelta)
+    let mode =
+      part == 0
+      ? unit.lumaModes.0
+      : part == 1 ? unit.lumaModes.1 : part == 2 ? unit.lumaModes.2 : unit.lumaModes.3
+    let scan = unit.kind == .intra && log2Size <= 3 ? Self.scan(Int(mode)) : 0
+    if unit.cbfLuma & bit != 0 {
+      residual.write(
+        luma, log2Size: log2Size, isChroma: false, scan: scan,
+        skipsTransform: skips & UInt16(bit) != 0, &engine)
+    }
+    guard log2Size > 2 else { return }
+    let offset = part &* (1 &<< (2 &* log2Size)) / 4
+    if unit.cbfCb & bit != 0 {
+      residual.write(
+        cb + offset, log2Size: log2Size &- 1, isChroma: true, scan: 0,
+        skipsTransform: skips & UInt16(bit) &<< 4 != 0, &engine)
+    }
+    if unit.cbfCr & bit != 0 {
+      residual.write(
+        cr + offset, log2Size: log2Size &- 1, isChroma: true, scan: 0,
+        skipsTransform: skips & UInt16(bit) &<< 8 != 0, &engine)
     }
   }
 
