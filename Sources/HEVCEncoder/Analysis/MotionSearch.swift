@@ -114,22 +114,9 @@ extension CodingTreeCoder {
     return (bits(0, context), bits(1, context))
   }
 
-  @inline(__always) private func bits(_ x: Int, _ y: Int, _ predictor: Motion) -> Int {
+  /// The bits of the difference of a vector and its predictor.
+  @inline(__always) func bits(_ x: Int, _ y: Int, _ predictor: Motion) -> Int {
     motionBits.difference(x &- Int(predictor.x)) &+ motionBits.difference(y &- Int(predictor.y))
-  }
-
-  private static func shape(_ block: PredictionBlock) -> Int32 {
-    let shape =
-      switch (block.width, block.height) {
-      case (32, 32): OVT_32x32
-      case (32, 16): OVT_32x16
-      case (16, 32): OVT_16x32
-      case (16, 16): OVT_16x16
-      case (16, 8): OVT_16x8
-      case (8, 16): OVT_8x16
-      default: OVT_8x8
-      }
-    return Int32(shape)
   }
 
   private func search(_ block: PredictionBlock, _ list: Int, reference: Int) -> FoundMotion {
@@ -138,104 +125,38 @@ extension CodingTreeCoder {
     let parentSize = block.mode == .whole ? log2Size &+ 1 : log2Size
     let parent = parentSize <= 5 ? starts[parentSize, list, reference] : Motion()
     let predictors = motion.predictors(block, list: list, reference: reference)
-    let stride = layout.lumaStride
-    let source = pixels.source.luma + block.y &* stride + block.x
-    let plane = UnsafePointer(
-      pixels.reference(list, reference).halfSamples.planes[0] + block.y &* stride + block.x)
-    let shape = Self.shape(block)
-    // Whole samples that may be referred to. A vector has 16 bits (8.5.3.2.1).
-    let reach = PlaneLayout.reach &- 1
-    let longest = 8188
-    let minX = max(-reach &- block.x, -longest)
-    let maxX = min(layout.width &+ reach &- block.width &- block.x, longest)
-    let minY = max(-reach &- block.y, -longest)
-    var maxY = min(layout.height &+ reach &- block.height &- block.y, longest)
-    if referenceEnd != Int.max {
-      // The filters reach four rows further down, and the refinement less than two.
-      maxY = min(maxY, referenceEnd &- 6 &- block.height &- block.y)
-    }
-
-    var x = 0
-    var y = 0
-    var cost = Int.max
-    func test(_ candidate: Motion, below limit: Int = .max) {
-      let cx = min(max((Int(candidate.x) &+ 2) >> 2, minX), maxX)
-      let cy = min(max((Int(candidate.y) &+ 2) >> 2, minY), maxY)
-      if cost != Int.max && cx == x && cy == y { return }
-      let sad = Int(Kernels.sad(kernels, shape, source, stride, plane + cy &* stride + cx, stride))
-      let total = sad &+ costSATD(bits: bits(cx &* 4, cy &* 4, predictors.0))
-      if total < min(cost, limit) {
-        cost = total
-        x = cx
-        y = cy
-      }
-    }
-    test(predictors.0)
-    if predictors.1 != predictors.0 { test(predictors.1) }
-    test(Motion(x: 0, y: 0, reference: 0))
-    if parent.reference >= 0 { test(parent) }
+    var best = wholeSampleSearch(block, list, reference, predictors.0)
+    test(predictors.0, &best)
+    if predictors.1 != predictors.0 { test(predictors.1, &best) }
+    test(Motion(x: 0, y: 0, reference: 0), &best)
+    if parent.reference >= 0 { test(parent, &best) }
     for i in 0..<3 {
       let merge = merges[i][list]
-      if merge.reference == Int16(truncatingIfNeeded: reference) { test(merge) }
+      if merge.reference == Int16(truncatingIfNeeded: reference) { test(merge, &best) }
     }
 
     if list == 0 && reference == 0 {
       // Content that has moved as a whole is predicted much better from there. A little better is a
       // chance match in text, from which the search does not come to the right one.
-      let limit = cost / 4 &* 3
-      forEachScreenVector(block) { test($0, below: limit) }
+      let limit = best.cost / 4 &* 3
+      forEachScreenVector(block) { test($0, below: limit, &best) }
     }
     // Screens move by whole samples.
-    let isExact = screen.isScreen && isExact(cost, block)
+    let isExact = screen.isScreen && isExact(best.cost, block)
 
-    // A diamond: wide steps while they help, then single ones.
-    var costs: (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-    func descend(from first: Int) {
-      var step = first
-      var left = settings.searchSteps
-      while left > 0 {
-        left &-= 1
-        guard x &- step >= minX, x &+ step <= maxX, y &- step >= minY, y &+ step <= maxY else { break }
-        let at = plane + y &* stride + x
-        withUnsafeMutablePointer(to: &costs) {
-          $0.withMemoryRebound(to: Int32.self, capacity: 4) {
-            Kernels.sadX4(
-              kernels, shape, source, stride, at - step &* stride, at + step &* stride, at - step,
-              at + step, stride, $0)
-          }
-        }
-        let (px, py) = (x, y)
-        func take(_ sad: Int32, _ dx: Int, _ dy: Int) {
-          let total =
-            Int(sad) &+ costSATD(bits: bits((px &+ dx) &* 4, (py &+ dy) &* 4, predictors.0))
-          if total < cost {
-            cost = total
-            x = px &+ dx
-            y = py &+ dy
-          }
-        }
-        take(costs.0, 0, -step)
-        take(costs.1, 0, step)
-        take(costs.2, -step, 0)
-        take(costs.3, step, 0)
-        if x == px && y == py {
-          if step == 1 { break }
-          step &>>= 1
-        }
-      }
-    }
-    let start = (x: x, y: y, cost: cost)
-    if !isExact { descend(from: 2) }
+    let start = (x: best.x, y: best.y, cost: best.cost)
+    if !isExact { descend(from: 2, &best) }
     // Where no larger unit was searched and the match is poor, a second descent begins with long
     // strides: text and patterns have many minima between which these choose badly.
     let poor = (3 &<< Sample.extraBits) &* block.width &* block.height
-    if !isExact && cost > poor && parent.reference < 0 {
-      let short = (x: x, y: y, cost: cost)
-      (x, y, cost) = (start.x, start.y, start.cost)
-      descend(from: settings.searchStride)
-      if short.cost <= cost { (x, y, cost) = (short.x, short.y, short.cost) }
+    if !isExact && best.cost > poor && parent.reference < 0 {
+      let short = (x: best.x, y: best.y, cost: best.cost)
+      (best.x, best.y, best.cost) = (start.x, start.y, start.cost)
+      descend(from: settings.searchStride, &best)
+      if short.cost <= best.cost { (best.x, best.y, best.cost) = (short.x, short.y, short.cost) }
     }
-    let found = refine(block, list, reference, x &* 4, y &* 4, predictors, isExact: isExact)
+    let found = refine(
+      block, list, reference, best.x &* 4, best.y &* 4, predictors, isExact: isExact)
     if block.mode == .whole { starts[log2Size, list, reference] = found.unit.motion[list] }
     return found
   }
