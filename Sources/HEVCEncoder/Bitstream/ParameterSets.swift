@@ -130,9 +130,27 @@ extension HEVCEncoderConfiguration {
     vps.profileTierLevel = tier
     vps.ordering = ordering
 
+    var sets = HEVCParameterSets(
+      vps: vps, sps: makeSequenceParameterSet(tier, ordering), pps: makePictureParameterSet(),
+      level: streamLevel)
+    if lookAhead.writesBufferTiming {
+      var fitting = self
+      fitting.fitBuffer(to: sets)
+      if let buffer = fitting.lookAhead.buffer {
+        sets.sps.vui?.timing?.ticks = BufferClock.ticks(frameRate: frameRate)
+        sets.sps.vui?.timing?.hrd = BufferTiming.parameters(
+          buffer, isConstant: lookAheadSettings.isConstantRate)
+      }
+    }
+    return sets
+  }
+
+  private func makeSequenceParameterSet(
+    _ tier: HEVCProfileTierLevel, _ ordering: HEVCSubLayerOrdering
+  ) -> HEVCSequenceParameterSet {
     var sps = HEVCSequenceParameterSet()
-    sps.subLayerCount = layers
-    sps.isTemporalNested = layers == 1
+    sps.subLayerCount = lowLatency.temporalLayers
+    sps.isTemporalNested = lowLatency.temporalLayers == 1
     sps.profileTierLevel = tier
     sps.codedWidth = codedWidth
     sps.codedHeight = codedHeight
@@ -162,7 +180,10 @@ extension HEVCEncoderConfiguration {
     vui.timing = .init(
       ticks: VideoTicks(unitsInTick: 1000, timeScale: Int((frameRate * 1000).rounded())))
     sps.vui = vui
+    return sps
+  }
 
+  private func makePictureParameterSet() -> HEVCPictureParameterSet {
     var pps = HEVCPictureParameterSet()
     pps.hidesSigns = true
     pps.allowsTransformSkip = true
@@ -177,17 +198,7 @@ extension HEVCEncoderConfiguration {
     pps.allowsListModification = true
     pps.hasWeightedPrediction = allowsWeightedPrediction
     pps.hasWeightedBiprediction = allowsWeightedPrediction && bidirectionalLimit > 0
-    var sets = HEVCParameterSets(vps: vps, sps: sps, pps: pps, level: streamLevel)
-    if lookAhead.writesBufferTiming {
-      var fitting = self
-      fitting.fitBuffer(to: sets)
-      if let buffer = fitting.lookAhead.buffer {
-        sets.sps.vui?.timing?.ticks = BufferClock.ticks(frameRate: frameRate)
-        sets.sps.vui?.timing?.hrd = BufferTiming.parameters(
-          buffer, isConstant: lookAheadSettings.isConstantRate)
-      }
-    }
-    return sets
+    return pps
   }
 
   /// The number of bits of slice_pic_order_cnt_lsb.

@@ -169,32 +169,8 @@ final class LowLatencyEncoder {
     let picture = eightBits.picture(source, kernels: coder.videoKernels)
     if isAnalysed { preAnalysis.analyse(picture) }
     if strength > 0 { activity.analyse(picture, strength: strength) }
-    buffer.removeDistant(order: order)
     var plan = PicturePlan()
-    var list0 = selectReferences(options)
-    let first = list0.first
-    let isCut = isAnalysed && preAnalysis.isSceneChange
-    if findsScreenMotion {
-      plan.screen = screenDetectors.find(
-        picture, index: nextIndex, first: first, isCut: isCut, coder)
-    }
-    let isSceneChange = isCut && plan.screen.scroll == 0 && !plan.screen.displacements.explainMost
-    let changesRefresh = refresh.begin(
-      order: order, isReference: options.isReference,
-      isWanted: options.startsIntraRefresh
-        || isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh,
-      configuration.lowLatency)
-    if changesRefresh { list0 = selectReferences(options) }
-    if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame
-      && options.references == .automatic
-    {
-      list0 = []
-    }
-    // The vectors are into another picture than the first one now.
-    if list0.first != first { plan.screen.forgetVectors() }
-    plan.isKeyFrame = list0.isEmpty
-    plan.isReference = options.isReference || plan.isKeyFrame
-    plan.temporalLayer = plan.isKeyFrame ? 0 : options.temporalLayer
+    let (list0, isSceneChange) = chooseType(&plan, picture, options, isAnalysed: isAnalysed)
 
     let decision = rateControl.plan(
       isKeyFrame: plan.isKeyFrame, isSceneChange: isSceneChange, request: options.request,
@@ -238,6 +214,39 @@ final class LowLatencyEncoder {
     return HEVCEncodedFrame(
       properties: properties, nalUnits: output.units, byteCount: output.count,
       memory: output.takeMemory())
+  }
+
+  /// Chooses the type of a picture and its references, and finds how parts of a screen have moved.
+  /// - Returns: the reference pictures in the order of list 0, and whether a new scene begins.
+  private func chooseType(
+    _ plan: inout PicturePlan, _ picture: SourcePicture, _ options: HEVCFrameOptions, isAnalysed: Bool
+  ) -> (list0: [ReferenceBuffer.Entry], isSceneChange: Bool) {
+    buffer.removeDistant(order: order)
+    var list0 = selectReferences(options)
+    let first = list0.first
+    let isCut = isAnalysed && preAnalysis.isSceneChange
+    if findsScreenMotion {
+      plan.screen = screenDetectors.find(
+        picture, index: nextIndex, first: first, isCut: isCut, coder)
+    }
+    let isSceneChange = isCut && plan.screen.scroll == 0 && !plan.screen.displacements.explainMost
+    let changesRefresh = refresh.begin(
+      order: order, isReference: options.isReference,
+      isWanted: options.startsIntraRefresh
+        || isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh,
+      configuration.lowLatency)
+    if changesRefresh { list0 = selectReferences(options) }
+    if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame
+      && options.references == .automatic
+    {
+      list0 = []
+    }
+    // The vectors are into another picture than the first one now.
+    if list0.first != first { plan.screen.forgetVectors() }
+    plan.isKeyFrame = list0.isEmpty
+    plan.isReference = options.isReference || plan.isKeyFrame
+    plan.temporalLayer = plan.isKeyFrame ? 0 : options.temporalLayer
+    return (list0, isSceneChange)
   }
 
   /// Chooses the weights of the reference pictures.
