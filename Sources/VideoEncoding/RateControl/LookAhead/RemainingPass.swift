@@ -7,13 +7,15 @@
 /// each QP.
 struct RemainingPass {
   /// The bits of the pictures not coded yet, by QP without the offset of their type; with a buffer,
-  /// of those after `near`.
-  private var bits = [Double](repeating: 0, count: 52)
-  /// The part of `bits` that the buffer lets through, by QP.
+  /// of those after `near`. They are sorted by how far they are extrapolated: element n of a QP has
+  /// those of pictures whose QP in the pass was `n - 3` times `farSteps` lower. The bits of a
+  /// picture between two of these distances are shared out among both.
+  private var distances = [SIMD8<Double>](repeating: SIMD8(), count: 52)
+  /// The part of these bits that the buffer lets through, by QP.
   private var carriedBits = [Double](repeating: 0, count: 52)
   /// The duration in seconds of the pictures not coded yet.
   private(set) var seconds: Double
-  /// The duration in seconds of the pictures that `bits` is the sum of.
+  /// The duration in seconds of the pictures that `distances` is the sum of.
   private var farSeconds: Double
   /// The buffer of the pictures after `near`, before the first of them; nil without a buffer.
   private var farBuffer: BufferSimulation?
@@ -28,9 +30,18 @@ struct RemainingPass {
   /// The next pictures, where there is a buffer and the pictures are coded one by one; otherwise
   /// empty.
   private var near = PassWindow()
-  /// The bits of the pictures coded so far, and their bits by the previous pass: sums that decay.
+  /// The bits of the pictures coded so far, and their bits by the previous pass, as far as they are
+  /// not extrapolated: sums that decay.
   private var taken = 1.0
   private var expected = 1.0
+  /// The mean bits of a picture in the previous pass.
+  private var meanBits = 1.0
+  /// The base-2 logarithm of the factor by which pictures take more bits than the model expects
+  /// where their QP is `farSteps` above that of the previous pass. Where it is as much lower, they
+  /// take fewer by the same factor: bits change less with the QP than in the model.
+  private var flatness = 0.0
+  /// The factors that follow from `flatness`, for the elements of `distances`.
+  private var factors = SIMD8<Double>(repeating: 1)
 
   /// Reads the whole pass.
   /// - Parameters:
@@ -47,12 +58,16 @@ struct RemainingPass {
     farBuffer = buffer.map { BufferSimulation($0, end: end) }
     var total = 0.0
     var all = uncodedPictures
+    var course = QPCourse()
     while let picture = all.next() {
       add(picture, 1)
       total += Double(picture.bits)
+      if isFollowed { course.add(picture) }
     }
+    setFlatness(course.slope * Self.farSteps)
     // A few pictures of hardly any bits say nothing about the rest.
-    taken = max(total / Double(max(count, 1)) * Self.initialWeight, 1)
+    meanBits = max(total / Double(max(count, 1)), 1)
+    taken = max(meanBits * Self.initialWeight, 1)
     expected = taken
     farSeconds = seconds
     farBuffer?.restart()
@@ -63,8 +78,9 @@ struct RemainingPass {
   /// Adds the next picture in decoding order to the sums (`sign` 1) or removes it from them (-1).
   /// The simulated buffer moves on in both cases.
   private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
+    let passQP = Self.hasResidual(picture) ? picture.qp : nil
     Self.forEachQP(picture) { qp, own in
-      bits[qp] += sign * own
+      distances[qp] += sign * Self.distances(own, from: passQP, to: Double(qp))
       if let taken = farBuffer?.take(own, qp: qp, seconds: picture.duration, left: farSeconds) {
         carriedBits[qp] += sign * taken
       }
@@ -77,7 +93,11 @@ struct RemainingPass {
     add(picture, -1)
     var row = [Double](repeating: 0, count: 52)
     Self.forEachQP(picture) { row[$0] = $1 }
-    near.append(.init(kind: picture.kind, seconds: picture.duration)) { row[$0] }
+    near.append(
+      .init(kind: picture.kind, seconds: picture.duration, qp: Self.hasResidual(picture) ? picture.qp : nil)
+    ) {
+      row[$0]
+    }
   }
 
   /// Calls `body` with every QP from 0 to 51 and the picture's bits at it. The result is that of
@@ -110,11 +130,54 @@ struct RemainingPass {
   ///   - qp: the QP, 0 to 51.
   ///   - fullness: the bits in the buffer before these pictures. What exceeds the fullness that the
   ///     QP would have left is let through as well. Nil: no more than that.
-  ///   - scale: the factor from the bits of the pass to those of this one.
-  private func farBits(_ qp: Int, fullness: Double?, scale: Double) -> Double {
-    guard let farBuffer else { return bits[qp] * scale }
+  private func farBits(_ qp: Int, fullness: Double?) -> Double {
+    let all = corrected(distances[qp])
+    guard let farBuffer else { return all }
     let saved = fullness.map { max($0 - farBuffer.held(qp), 0) } ?? 0
-    return min(bits[qp] * scale, carriedBits[qp] + saved)
+    return min(all, carriedBits[qp] + saved)
+  }
+
+  /// How far the bits of a picture at a QP are extrapolated from those that it took in the pass, in
+  /// `farSteps`: -3 to 3.
+  /// - Parameter passQP: the QP that the picture had in the pass; nil for one without residual,
+  ///   whose bits tell nothing of how bits change with the QP.
+  @inline(__always)
+  private static func distance(from passQP: Double?, to qp: Double) -> Double {
+    guard let passQP else { return 0 }
+    return min(max((qp - min(max(passQP, 0), 51)) / farSteps, -3), 3)
+  }
+
+  /// Whether the model of bits knows a residual of a picture.
+  private static func hasResidual(_ picture: PassStatistics.Picture) -> Bool {
+    let qp = picture.qp + LookAheadRateControl.offsets[picture.kind.rawValue]
+    let units = BitModel.units(picture.residual, qp: min(max(qp, 0), 51))
+    return BitModel.informativeness(picture.residual, units: units) > BitModel.leastInformativeness
+  }
+
+  /// A number of bits, distributed among the elements of `distances`.
+  @inline(__always)
+  private static func distances(_ bits: Double, from passQP: Double?, to qp: Double) -> SIMD8<Double> {
+    let place = distance(from: passQP, to: qp) + 3
+    let low = min(Int(place), 5)
+    let part = place - Double(low)
+    var result = SIMD8<Double>()
+    result[low] = bits * (1 - part)
+    result[low + 1] = bits * part
+    return result
+  }
+
+  /// The QP steps within which the model of bits is trusted.
+  private static let farSteps = 6.0
+
+  /// Corrects bits by what the pictures so far took.
+  /// - Parameter bits: the bits of pictures by the model, as in `distances`.
+  private func corrected(_ bits: SIMD8<Double>) -> Double {
+    taken / expected * (bits * factors).sum()
+  }
+
+  /// The bits of one of `near` at a QP, corrected.
+  private func nearBits(_ n: Int, qp: Double) -> Double {
+    corrected(Self.distances(near.bits(n, qp: qp), from: near[n].qp, to: qp))
   }
 
   /// The bits of the whole stream at a QP from 0 to 51; for instances that are not followed picture
@@ -122,7 +185,7 @@ struct RemainingPass {
   func bits(qp: Double) -> Double {
     let low = min(max(Int(qp), 0), 51)
     let (a, b) = (
-      farBits(low, fullness: nil, scale: 1), farBits(min(low + 1, 51), fullness: nil, scale: 1)
+      farBits(low, fullness: nil), farBits(min(low + 1, 51), fullness: nil)
     )
     return a + (b - a) * (qp - Double(low))
   }
@@ -138,11 +201,12 @@ struct RemainingPass {
   ///   bits that the buffer lets through.
   func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, needsAllBufferBits: Bool) {
     guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
-    let scale = taken / expected
     guard let farBuffer, let buffer else {
       // Includes `near`: the buffer may have been removed by a new configuration.
       func free(_ qp: Int) -> Double {
-        (0..<near.count).reduce(bits[qp]) { $0 + near.bits($1, qp: Double(qp)) } * scale
+        (0..<near.count).reduce(corrected(distances[qp])) {
+          $0 + nearBits($1, qp: Double(qp))
+        }
       }
       return (Self.qp(wanted, free), false)
     }
@@ -152,11 +216,11 @@ struct RemainingPass {
       var left = seconds
       for n in 0..<near.count {
         let picture = near[n]
-        let own = near.bits(n, qp: Double(qp)) * scale
+        let own = nearBits(n, qp: Double(qp))
         sum += rest.take(own, qp: 0, seconds: picture.seconds, left: left)
         left -= picture.seconds
       }
-      return sum + farBits(qp, fullness: rest.held(0), scale: scale)
+      return sum + farBits(qp, fullness: rest.held(0))
     }
     // Below some QP the buffer lets nothing more through. The highest QP that takes nearly all of
     // it is enough.
@@ -195,6 +259,10 @@ struct RemainingPass {
 
   /// The share of all bits that the buffer lets through which counts as all of them.
   private static let nearlyAll = 0.995
+  /// The range of `flatness`.
+  private static let mostFlatness = 1.5
+  /// How much of an error a picture of mean size corrects.
+  private static let learning = 0.1
   /// The initial weight of the previous pass in `taken` and `expected`, in pictures of mean size.
   private static let initialWeight = 4.0
 
@@ -220,7 +288,21 @@ struct RemainingPass {
     let planned = max(Self.bits(picture, qp: qp), 1)
     // The first picture of a part is an intra picture, even where it was none in the pass.
     guard farBuffer == nil || isIntra == (picture.kind == .intra) else { return }
-    taken = taken * 0.99 + bits
-    expected = expected * 0.99 + planned
+    let distance = Self.distance(from: Self.hasResidual(picture) ? picture.qp : nil, to: qp)
+    let near = max(1 - abs(distance), 0)
+    let exact = near * near
+    taken = taken * (1 - 0.01 * exact) + bits * exact
+    expected = expected * (1 - 0.01 * exact) + planned * exact
+    // The error of an extrapolation tells how fast bits change with the QP.
+    let error = log2Approx(max(bits, 1) / (planned * taken / expected)) - flatness * distance
+    let size = min(planned / meanBits, 1)
+    let weight = Self.learning * size * size
+    let change = weight * min(max(error, -2), 2) * distance / max(distance * distance, 1)
+    setFlatness(flatness + change)
+  }
+
+  private mutating func setFlatness(_ wanted: Double) {
+    flatness = min(max(wanted, -Self.mostFlatness), Self.mostFlatness)
+    for n in 0..<7 { factors[n] = exp2Approx(flatness * Double(n - 3)) }
   }
 }
