@@ -9,12 +9,13 @@ extern const uint8_t ovt_table_chroma_qp[52];
 
 // QP_C for qPI (Table 8-15).
 static inline int32_t ovt_chroma_qp(int32_t qp) { return ovt_table_chroma_qp[qp]; }
-// Lagrange multipliers of a QP: for SAD and SATD in sixteenths, for squared errors in 1/256.
+// Lagrange multipliers of a QP, 0 to 71: for SAD and SATD in sixteenths, for squared errors in
+// 1/256. Those above 51 are for blocks that are quantised with QP 51 and still take too many bits.
 typedef struct OVTLambda {
   int32_t sad16;
   int32_t ssd256;
 } OVTLambda;
-extern const OVTLambda ovt_table_lambda[52];
+extern const OVTLambda ovt_table_lambda[72];
 static inline OVTLambda ovt_lambda(int32_t qp) { return ovt_table_lambda[qp]; }
 // Raster index (y * 4 + x) of luma4x4BlkIdx (6.4.3).
 extern const uint8_t ovt_table_raster[16];

@@ -108,6 +108,8 @@ struct MacroblockCoder {
   /// pictures, since the error that levels remove would be propagated to the pictures that refer to
   /// this one.
   var lambdaResidual = 0
+  /// Lambda of the choice of levels, in the units of `MacroblockCoder.defaultRDOQLambda`.
+  var rdoqLambda = 0
   /// The index of the reference picture that `unweightedSource` was mapped for, or -1.
   var unweightedSourceReference = -1
   /// The smallest horizontal vector component of a block at the macroblock's upper left corner, in
@@ -213,10 +215,13 @@ struct MacroblockCoder {
 
   /// Sets QP and the Lagrange multipliers.
   ///
-  /// - Parameter value: QP_Y.
+  /// - Parameter value: QP_Y, or what exceeds its range: 52 to 71 stand for QP 51 with the
+  ///   multipliers of the higher QP (`LowLatencySettings.coarsestQP`).
   mutating func setQP(_ value: Int) {
-    qp = value
+    qp = min(value, 51)
     let l = ovt_lambda(Int32(value))
+    rdoqLambda = picture.rdoqLambda
+    if value > 51 { rdoqLambda = rdoqLambda &* Int(l.ssd256) / Int(ovt_lambda(51).ssd256) }
     lambda = l.sad16 &* picture.settings.motion.lambdaPercent / 100
     // Errors of a picture that others refer to are propagated to all of these, so its bits count
     // for less.

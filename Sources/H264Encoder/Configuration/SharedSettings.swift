@@ -12,6 +12,7 @@ extension H264EncoderConfiguration {
     settings.maximumStillPSNR = options.maximumStillPSNR
     settings.minimumQP = minimumQP
     settings.maximumQP = maximumQP
+    settings.coarsestQP = LowLatencySettings.coarsestUsefulQP
     settings.dataRateLimits = dataRateLimits
     settings.allowsFrameDropping = options.allowsFrameDropping
     settings.cheapestBlock = (cheapestMacroblock(isKeyFrame: true), cheapestMacroblock(isKeyFrame: false))

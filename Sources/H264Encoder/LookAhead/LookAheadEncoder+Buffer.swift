@@ -36,7 +36,9 @@ extension LookAheadEncoder {
         flight.plan.budget = RowBudget(
           target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
           cheapest: configuration.cheapestMacroblock(isKeyFrame: flight.plan.isKeyFrame),
-          minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
+          minQP: configuration.minimumQP,
+          maxQP: flight.plan.isKeyFrame ? 51 : LowLatencySettings.coarsestUsefulQP,
+          shares: UnsafePointer(evenShares))
         // Spatial direct prediction lets every macroblock be skipped with the motion of its
         // neighbours.
         if flight.plan.isBidirectional { flight.plan.header.usesSpatialDirect = true }

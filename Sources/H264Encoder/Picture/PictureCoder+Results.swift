@@ -18,7 +18,7 @@ extension PictureCoder {
     properties.isKeyFrame = plan.isKeyFrame
     properties.isOpenGOP = plan.isOpenKeyFrame
     properties.isReference = plan.isReference
-    properties.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
+    properties.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(min(plan.qp, 51))
     properties.lowestQP = min(s.lowestQP, s.highestQP)
     properties.highestQP = s.highestQP
     properties.intraFraction = Double(s.intra) / count

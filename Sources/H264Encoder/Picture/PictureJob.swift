@@ -63,7 +63,7 @@ struct PictureJob<Writer: EntropyCoder> {
   func beginSlice(firstMacroblock: Int, qp: Int) {
     var header = plan.header
     header.firstMacroblock = firstMacroblock
-    header.qp = qp
+    header.qp = min(qp, 51)
     var bits = BitWriter(payload, capacity: payloadCapacity)
     header.write(to: &bits, sps: sps, pps: pps)
     var parameters = SliceParameters()
@@ -74,7 +74,7 @@ struct PictureJob<Writer: EntropyCoder> {
     parameters.transform8x8Mode = pps.transform8x8
     parameters.is444 = configuration.is444
     parameters.constrainedIntraPrediction = pps.constrainedIntraPrediction
-    parameters.qp = qp
+    parameters.qp = header.qp
     parameters.cabacInitIDC = header.cabacInitIDC
     writer.pointee.begin(parameters, picture: syntax, after: bits)
   }
@@ -125,7 +125,7 @@ struct PictureJob<Writer: EntropyCoder> {
   ///   - y: its row.
   ///   - sliceStart: the index of the first macroblock of the slice.
   ///   - slice: the index of the slice.
-  ///   - qp: the QP of the row.
+  ///   - qp: the QP of the row, up to `LowLatencySettings.coarsestQP`.
   ///   - isBudgetSpent: whether to code it in as few bits as possible, because the budget is spent.
   @inline(__always) func analyse(
     _ coder: UnsafeMutablePointer<MacroblockCoder>, x: Int, y: Int, sliceStart: Int, slice: Int, qp: Int,
@@ -134,7 +134,8 @@ struct PictureJob<Writer: EntropyCoder> {
     let m = y &* geometry.widthInMbs &+ x
     var macroblockQP = qp
     if let qpOffsets {
-      macroblockQP = min(max(qp &+ Int(qpOffsets[m]), configuration.minimumQP), configuration.maximumQP)
+      macroblockQP = min(
+        max(qp &+ Int(qpOffsets[m]), configuration.minimumQP), max(configuration.maximumQP, qp))
     }
     coder.pointee.begin(
       x: x, y: y, available: availability(x, y, sliceStart: sliceStart), qp: macroblockQP)

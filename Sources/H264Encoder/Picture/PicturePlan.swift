@@ -13,7 +13,8 @@ struct PicturePlan {
   /// Whether it is coded with a lower QP than the pictures around it, which refer to it: a key
   /// frame, or the best picture of a cascade.
   var hasRaisedQuality = false
-  /// The QP of its macroblocks, 0 to 51, before the offsets of macroblocks and rows.
+  /// The QP of its macroblocks, 0 to `LowLatencySettings.coarsestQP`, before the offsets of
+  /// macroblocks and rows.
   var qp = 26
   /// The slice header fields that are the same for all slices.
   var header = H264SliceHeader()

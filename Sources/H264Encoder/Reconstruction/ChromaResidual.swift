@@ -89,7 +89,7 @@ extension MacroblockCoder {
     // In percent. Errors of chroma weigh less in intra pictures, as later pictures refine chroma,
     // and in pictures that no other refers to, as they are not propagated.
     let share = picture.isIntraPicture ? 180 : picture.isReference ? 100 : 160
-    let lambda = (picture.rdoqLambda &* share / 100 &* MacroblockCoder.chromaLambda(qp &- chromaQP(qp))) >> 4
+    let lambda = (rdoqLambda &* share / 100 &* MacroblockCoder.chromaLambda(qp &- chromaQP(qp))) >> 4
     var codedDC: UInt8 = 0
     var dcCost = 0
     for c in 0..<2 {

@@ -94,7 +94,7 @@ extension MacroblockCoder {
           list = optimiseLevels(
             level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
             multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: list, first: 0, is8x8: false,
-            lambda: picture.rdoqLambda)
+            lambda: rdoqLambda)
           if list == 0 { mask &= ~(1 << Int32(b)) }
         }
         bits &+= ovt_level_bits(level, list, 0)
@@ -149,7 +149,7 @@ extension MacroblockCoder {
       if optimises {
         list = optimiseLevels(
           level, coef, original: originals + b8 &* 64, multiplier: q.pointee.multiplier8x8,
-          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true, lambda: picture.rdoqLambda)
+          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true, lambda: rdoqLambda)
         if list == 0 {
           result.cost &+= error
           continue

@@ -113,7 +113,7 @@ extension MacroblockCoder {
             truncatingIfNeeded: optimiseLevels(
               level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
               multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: UInt64(list), first: 1,
-              is8x8: false, lambda: picture.rdoqLambda))
+              is8x8: false, lambda: rdoqLambda))
         }
         if list == 0 { continue }
         score &+= levelScore(level, UInt64(list) & ~1)
@@ -180,7 +180,7 @@ extension MacroblockCoder {
       list = UInt32(
         truncatingIfNeeded: optimiseLevels(
           level, coef, original: originals, multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(),
-          mask: UInt64(list), first: 0, is8x8: false, lambda: picture.rdoqLambda))
+          mask: UInt64(list), first: 0, is8x8: false, lambda: rdoqLambda))
     }
     if list == 0 { return false }
     counts.pointee = UInt8(list.nonzeroBitCount)
@@ -215,7 +215,7 @@ extension MacroblockCoder {
     if optimises {
       mask = optimiseLevels(
         level, coef, original: originals, multiplier: q.pointee.multiplier8x8, scan: ovt_zigzag8x8(),
-        mask: mask, first: 0, is8x8: true, lambda: picture.rdoqLambda)
+        mask: mask, first: 0, is8x8: true, lambda: rdoqLambda)
     }
     if mask == 0 { return false }
     storeCounts8x8(counts, b8, mask)

@@ -142,10 +142,11 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
     setQP(qp)
   }
 
-  /// Sets the QP of the next coding units.
+  /// Sets the QP of the next coding units. Above 51 they are quantised with 51, and the QP sets the
+  /// multipliers alone.
   private mutating func setQP(_ qp: Int) {
-    self.qp = qp
-    chromaQP = ChromaQP.of(qp)
+    self.qp = min(qp, 51)
+    chromaQP = ChromaQP.of(self.qp)
     // Measured: less than the 0.57 that papers on HEVC's encoder give, as bits are estimated high.
     // Squared errors grow with the square of the range of samples.
     let unit = Double(1 << (2 * Sample.extraBits))
@@ -168,7 +169,7 @@ struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
       }
     }
     let mean = (2 &* sum &+ count) >> (count == 1 ? 1 : count == 2 ? 2 : 3)
-    return min(max(rowQP &+ mean, minimumQP), maximumQP)
+    return min(max(rowQP &+ mean, minimumQP), max(maximumQP, rowQP))
   }
 
   /// Decides and reconstructs a coding tree unit at a position in luma samples.

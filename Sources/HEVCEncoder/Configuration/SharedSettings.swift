@@ -13,6 +13,7 @@ extension HEVCEncoderConfiguration {
     settings.maximumStillPSNR = options.maximumStillPSNR
     settings.minimumQP = minimumQP
     settings.maximumQP = maximumQP
+    settings.coarsestQP = LowLatencySettings.coarsestUsefulQP
     settings.dataRateLimits = dataRateLimits
     settings.allowsFrameDropping = options.allowsFrameDropping
     settings.cheapestBlock = Self.cheapestBlock

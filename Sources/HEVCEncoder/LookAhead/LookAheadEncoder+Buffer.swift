@@ -106,7 +106,9 @@ extension LookAheadEncoder {
         plan.budget = RowBudget(
           target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
           cheapest: plan.isKeyFrame ? cheapest.keyFrame : cheapest.other,
-          minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
+          minQP: configuration.minimumQP,
+          maxQP: plan.isKeyFrame ? 51 : LowLatencySettings.coarsestUsefulQP, shares: UnsafePointer(evenShares)
+        )
       }
       setQP(&plan, qp, planned.picture, isExact: planned.isExact)
       plan.header.qp = plan.qp

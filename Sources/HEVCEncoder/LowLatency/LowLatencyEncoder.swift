@@ -262,7 +262,8 @@ final class LowLatencyEncoder {
   private func setQuality(
     _ plan: inout PicturePlan, _ decision: LowLatencyRateControl.Decision, _ options: HEVCFrameOptions
   ) {
-    plan.qp = decision.qp
+    plan.qp = min(decision.qp, 51)
+    plan.plannedQP = decision.qp > 51 ? decision.qp : 0
     if configuration.lowLatency.cascadesQuality,
       case .constantQP = configuration.lowLatency.rateControl, options.qp == nil, plan.isReference,
       plan.temporalLayer == 0

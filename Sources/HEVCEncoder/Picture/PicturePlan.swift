@@ -16,6 +16,9 @@ struct PicturePlan {
   var order = 0
   /// The QP of the picture: SliceQpY.
   var qp = 26
+  /// The QP that its rows begin with where it is above `qp`, up to
+  /// `LowLatencySettings.coarsestQP`.
+  var plannedQP = 0
   /// The offset from the QP of the picture for each block of 16x16 samples; nil: there is none.
   var blockOffsets: UnsafePointer<Int8>?
   /// The range of the QPs of blocks with offsets.

@@ -138,7 +138,7 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
       statistics.highestRowQP = max(statistics.highestRowQP, rowQP[row])
       if plan.blockOffsets == nil {
         statistics.lowestQP = min(statistics.lowestQP, rowQP[row])
-        statistics.highestQP = max(statistics.highestQP, rowQP[row])
+        statistics.highestQP = max(statistics.highestQP, min(rowQP[row], 51))
       }
       statistics.lastNeeded = max(statistics.lastNeeded, rowNeeded[row])
     }
@@ -171,11 +171,12 @@ final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   private func decide(row: Int, _ coder: UnsafeMutablePointer<CodingTreeCoder<Sample>>) {
     let known = bits.known(before: row)
     if known > 0 { RowProgress.wait { progress.finishedRows.load(ordering: .acquiring) >= known } }
-    var qp = plan.qp
+    let base = max(plan.qp, plan.plannedQP)
+    var qp = base
     if let budget = plan.budget, known > 0 {
       qp = budget.qp(
         row: min(known * 2, blockRows - 1), rows: blockRows, bits: bits.written[known - 1],
-        base: plan.qp, current: rowQP[known - 1])
+        base: base, current: rowQP[known - 1])
     }
     rowQP[row] = qp
     rowNeeded[row] = 0

@@ -16,8 +16,11 @@ enum BitModel {
   /// The bits per unit before anything is known of a stream.
   static let typicalRatio = 240.0
 
-  /// The units of a macroblock, by QP and by the bin of its residual.
-  private static let table: [SIMD32<Float>] = (0...51).map { qp in
+  /// The highest QP of either standard.
+  static let highestQP = 51
+  /// The units of a macroblock, by QP and by the bin of its residual. Rate controls may plan with
+  /// a QP above the highest one (`LowLatencySettings.coarsestQP`).
+  private static let table: [SIMD32<Float>] = (0...71).map { qp in
     let step = 0.625 * exp2Approx(Double(qp) / 6)
     // The first bin holds macroblocks without residual, which take nothing even at QP 0.
     var costs = SIMD32<Float>(repeating: Float(least))
@@ -35,18 +38,18 @@ enum BitModel {
     least * Double(histogram.counts.sum())
   }
 
-  /// The units of a picture at the nearest QP from 0 to 51.
-  static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
-    max(Double((histogram.counts * table[min(max(qp, 0), 51)]).sum()), 1e-6)
+  /// The units of a picture at the nearest QP from 0 to `highest`, at most 71.
+  static func units(_ histogram: ResidualHistogram, _ qp: Int, highest: Int = highestQP) -> Double {
+    max(Double((histogram.counts * table[min(max(qp, 0), highest)]).sum()), 1e-6)
   }
 
   /// The units of a picture at a QP, interpolated between whole QPs.
-  static func units(_ histogram: ResidualHistogram, qp: Double) -> Double {
+  static func units(_ histogram: ResidualHistogram, qp: Double, highest: Int = highestQP) -> Double {
     let low = qp.rounded(.down)
-    let a = units(histogram, Int(low))
+    let a = units(histogram, Int(low), highest: highest)
     let part = qp - low
     if part == 0 { return a }
-    let b = units(histogram, Int(low) + 1)
+    let b = units(histogram, Int(low) + 1, highest: highest)
     return a + (b - a) * part
   }
 
@@ -66,17 +69,19 @@ enum BitModel {
   /// The informativeness below which nothing is learned from a picture.
   static let leastInformativeness = 0.01
 
-  /// The QP, 0 to 51, at which a picture takes a number of units.
-  static func qp(_ histogram: ResidualHistogram, units wanted: Double) -> Double {
+  /// The QP, 0 to `highest`, at which a picture takes a number of units.
+  static func qp(
+    _ histogram: ResidualHistogram, units wanted: Double, highest: Int = highestQP
+  ) -> Double {
     var low = 0
-    var high = 51
+    var high = highest
     var atLow = units(histogram, low)
-    var atHigh = units(histogram, high)
+    var atHigh = units(histogram, high, highest: highest)
     if atLow <= wanted { return 0 }
-    if atHigh >= wanted { return 51 }
+    if atHigh >= wanted { return Double(highest) }
     while high - low > 1 {
       let middle = (low + high) / 2
-      let here = units(histogram, middle)
+      let here = units(histogram, middle, highest: highest)
       if here > wanted {
         low = middle
         atLow = here

@@ -18,6 +18,10 @@ package struct LowLatencySettings {
   /// The lowest and the highest QP of any block, 0 to 51.
   package var minimumQP = 0
   package var maximumQP = 51
+  /// The QP up to which the rate control plans where the highest QP, 51, takes too many bits: 51 to
+  /// 71. Above 51, blocks are quantised with 51 and decided with the Lagrange multiplier of the
+  /// higher QP, so that what costs much and shows little is left out all over the picture.
+  package var coarsestQP = 51
   /// The hard limits of the bytes in windows of time.
   package var dataRateLimits: [DataRateLimit] = []
   /// Whether the rate control may drop frames.
@@ -38,6 +42,18 @@ package struct LowLatencySettings {
     self.width = width
     self.height = height
     self.frameRate = frameRate
+  }
+
+  /// The value of `coarsestQP` of both encoders, also for the rows of a picture that has to fit
+  /// into a decoder's buffer. At 63, noise took 0.4 of the bits that it takes at 51.
+  package static let coarsestUsefulQP = 69
+
+  /// The highest QP that a frame is planned with.
+  /// - Parameter isUnpredicted: whether the frame is a key frame or begins a new scene. Such frames
+  ///   have nothing to keep where a block is left out, so that they end at `maximumQP`.
+  func highestPlannedQP(isUnpredicted: Bool) -> Int {
+    // With a lower `maximumQP` frames may take more, and others are dropped rather than blurred.
+    isUnpredicted || maximumQP < 51 || allowsFrameDropping ? maximumQP : coarsestQP
   }
 
   /// The average bit rate in bits per second; nil with a constant QP.

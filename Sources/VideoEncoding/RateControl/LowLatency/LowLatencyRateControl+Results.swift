@@ -41,7 +41,7 @@ extension LowLatencyRateControl {
     let isExhausted =
       isCurtailed || Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit
     learnShares(bits, isKeyFrame, rowBits, isExhausted)
-    let units = BitModel.units(residual, qp: min(max(qp, 0), 51))
+    let units = BitModel.units(residual, qp: max(qp, 0), highest: highestPlannedQP)
     layers[layer].bits = Double(bits)
     let isStarved = isCurtailed || isExhausted && isLimited
     layers[layer].isStarved = isStarved

@@ -35,7 +35,8 @@ extension LowLatencyRateControl {
     let part = 1 - max(state.account, standing) / (rate * LowLatencyRateControl.memory.excess)
     let wanted = frameShareBits * min(max(part, correction.minimum), correction.maximum)
     let maximum = largestTypical(room)
-    var qp = BitModel.qp(state.typical, units: wanted / (ratio * modelError(state)))
+    var qp = BitModel.qp(
+      state.typical, units: wanted / (ratio * modelError(state)), highest: highestPlannedQP)
     if !rateChanged && framesSinceKey > 1 {
       let pace = LowLatencyRateControl.pace
       qp = min(max(qp, state.qp - pace.down), state.qp + pace.up)
@@ -108,7 +109,7 @@ extension LowLatencyRateControl {
     // If macroblocks were skipped for lack of bits, the last frame says nothing about the QP. The
     // QP rises until the bits suffice for the whole picture.
     if layers[layer].isStarved {
-      let qp = min(layers[layer].qp + LowLatencyRateControl.starvedStep, 51)
+      let qp = min(layers[layer].qp + LowLatencyRateControl.starvedStep, Double(highestPlannedQP))
       return (qp, min(bits(at: qp), maximum), typicalMaximum)
     }
     let step = still.next(

@@ -14,7 +14,7 @@ package struct LowLatencyRateControl {
   package struct Decision {
     /// Whether the frame is dropped.
     package var drop = false
-    /// The QP that the frame is to begin with, 0 to 51.
+    /// The QP that the frame is to begin with, 0 to `LowLatencySettings.coarsestQP`.
     package var qp = 26
     /// The bits that its rows share; nil where there is neither a rate nor a hard limit.
     package var budget: RowBudget?
@@ -233,8 +233,8 @@ package struct LowLatencyRateControl {
       : isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: properties.novelty)
     if cautiousFrames > 0 && !isKeyFrame { aim = cautiousAim(aim) }
     aim = requestedAim(aim, request, allowed: allowed)
-    aim.qp = aim.qp.isFinite ? aim.qp : Double(settings.maximumQP)
-    aim.qp = min(max(aim.qp, Double(settings.minimumQP)), Double(settings.maximumQP))
+    aim.qp = aim.qp.isFinite ? aim.qp : Double(highestPlannedQP)
+    aim.qp = min(max(aim.qp, Double(settings.minimumQP)), Double(highestPlannedQP))
     return decide(aim, room: room, allowed: allowed, isKeyFrame: isKeyFrame)
   }
 
@@ -388,11 +388,18 @@ package struct LowLatencyRateControl {
     return known.value * (hasChosenReferences ? 2.5 : 1)
   }
 
+  /// The highest QP that the present frame may have.
+  var highestPlannedQP: Int { settings.highestPlannedQP(isUnpredicted: isUnpredicted) }
+
   /// The QP at which the present frame takes a number of bits.
-  package func qp(for bits: Double) -> Double { BitModel.qp(residual, units: max(bits, 1) / ratio) }
+  package func qp(for bits: Double) -> Double {
+    BitModel.qp(residual, units: max(bits, 1) / ratio, highest: highestPlannedQP)
+  }
 
   /// The bits that the present frame takes at a QP.
-  package func bits(at qp: Double) -> Double { BitModel.units(residual, qp: qp) * ratio }
+  package func bits(at qp: Double) -> Double {
+    BitModel.units(residual, qp: qp, highest: highestPlannedQP) * ratio
+  }
 
   /// Whether the frame has its full share, as all frames of a stream without temporal layers have.
   var hasWholeShare: Bool { abs(share - 1) < 0.05 }
@@ -413,7 +420,8 @@ package struct LowLatencyRateControl {
     decision.budget = RowBudget(
       target: max(target, 64), maximum: max(maximum, 64), limit: max(limit, 64),
       cheapest: cheapest(isKeyFrame),
-      minQP: settings.minimumQP, maxQP: min(highestRowQP ?? settings.maximumQP, settings.maximumQP),
+      minQP: settings.minimumQP,
+      maxQP: min(highestRowQP ?? highestPlannedQP, highestPlannedQP),
       shares: hasExpectedShares ? expectedShares : isKeyFrame ? sharesI : sharesP)
   }
 

@@ -12,7 +12,7 @@ package struct RowBudget {
   package var cheapest: Double
   /// The lowest QP of a row.
   package var minQP: Int
-  /// The highest QP of a row.
+  /// The highest QP of a row; above 51 as in `LowLatencySettings.coarsestQP`.
   package var maxQP: Int
   /// The bits that a macroblock of a complex picture takes at the highest QP.
   package static let coarseMacroblock = 24
