@@ -13,9 +13,6 @@ struct PassWindow {
     var kind: PictureForecast.Kind
     /// Its duration in seconds.
     var seconds: Double
-    /// The QP that it had in the previous pass, without the offset of its type; nil for a picture
-    /// without residual.
-    var qp: Double?
   }
 
   /// The pictures in decoding order; those before index `first` have been removed.

@@ -62,7 +62,7 @@ struct RemainingPass {
     while let picture = all.next() {
       add(picture, 1)
       total += Double(picture.bits)
-      if isFollowed { course.add(picture) }
+      if isFollowed && buffer == nil { course.add(picture) }
     }
     setFlatness(course.slope * Self.farSteps)
     // A few pictures of hardly any bits say nothing about the rest.
@@ -78,7 +78,7 @@ struct RemainingPass {
   /// Adds the next picture in decoding order to the sums (`sign` 1) or removes it from them (-1).
   /// The simulated buffer moves on in both cases.
   private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
-    let passQP = Self.hasResidual(picture) ? picture.qp : nil
+    let passQP = knownQP(of: picture)
     Self.forEachQP(picture) { qp, own in
       distances[qp] += sign * Self.distances(own, from: passQP, to: Double(qp))
       if let taken = farBuffer?.take(own, qp: qp, seconds: picture.duration, left: farSeconds) {
@@ -93,11 +93,7 @@ struct RemainingPass {
     add(picture, -1)
     var row = [Double](repeating: 0, count: 52)
     Self.forEachQP(picture) { row[$0] = $1 }
-    near.append(
-      .init(kind: picture.kind, seconds: picture.duration, qp: Self.hasResidual(picture) ? picture.qp : nil)
-    ) {
-      row[$0]
-    }
+    near.append(.init(kind: picture.kind, seconds: picture.duration)) { row[$0] }
   }
 
   /// Calls `body` with every QP from 0 to 51 and the picture's bits at it. The result is that of
@@ -139,19 +135,22 @@ struct RemainingPass {
 
   /// How far the bits of a picture at a QP are extrapolated from those that it took in the pass, in
   /// `farSteps`: -3 to 3.
-  /// - Parameter passQP: the QP that the picture had in the pass; nil for one without residual,
-  ///   whose bits tell nothing of how bits change with the QP.
+  /// - Parameter passQP: `knownQP(of:)`; nil counts as the same QP.
   @inline(__always)
   private static func distance(from passQP: Double?, to qp: Double) -> Double {
     guard let passQP else { return 0 }
     return min(max((qp - min(max(passQP, 0), 51)) / farSteps, -3), 3)
   }
 
-  /// Whether the model of bits knows a residual of a picture.
-  private static func hasResidual(_ picture: PassStatistics.Picture) -> Bool {
+  /// The QP that a picture had in the pass; nil where its bits tell nothing of how bits change with
+  /// the QP: the picture has no residual, or a buffer limits what pictures take.
+  private func knownQP(of picture: PassStatistics.Picture) -> Double? {
+    guard farBuffer == nil else { return nil }
     let qp = picture.qp + LookAheadRateControl.offsets[picture.kind.rawValue]
     let units = BitModel.units(picture.residual, qp: min(max(qp, 0), 51))
-    return BitModel.informativeness(picture.residual, units: units) > BitModel.leastInformativeness
+    let isInformative =
+      BitModel.informativeness(picture.residual, units: units) > BitModel.leastInformativeness
+    return isInformative ? picture.qp : nil
   }
 
   /// A number of bits, distributed among the elements of `distances`.
@@ -173,11 +172,6 @@ struct RemainingPass {
   /// - Parameter bits: the bits of pictures by the model, as in `distances`.
   private func corrected(_ bits: SIMD8<Double>) -> Double {
     taken / expected * (bits * factors).sum()
-  }
-
-  /// The bits of one of `near` at a QP, corrected.
-  private func nearBits(_ n: Int, qp: Double) -> Double {
-    corrected(Self.distances(near.bits(n, qp: qp), from: near[n].qp, to: qp))
   }
 
   /// The bits of the whole stream at a QP from 0 to 51; for instances that are not followed picture
@@ -205,7 +199,7 @@ struct RemainingPass {
       // Includes `near`: the buffer may have been removed by a new configuration.
       func free(_ qp: Int) -> Double {
         (0..<near.count).reduce(corrected(distances[qp])) {
-          $0 + nearBits($1, qp: Double(qp))
+          $0 + near.bits($1, qp: Double(qp)) * taken / expected
         }
       }
       return (Self.qp(wanted, free), false)
@@ -216,7 +210,7 @@ struct RemainingPass {
       var left = seconds
       for n in 0..<near.count {
         let picture = near[n]
-        let own = nearBits(n, qp: Double(qp))
+        let own = near.bits(n, qp: Double(qp)) * taken / expected
         sum += rest.take(own, qp: 0, seconds: picture.seconds, left: left)
         left -= picture.seconds
       }
@@ -288,7 +282,7 @@ struct RemainingPass {
     let planned = max(Self.bits(picture, qp: qp), 1)
     // The first picture of a part is an intra picture, even where it was none in the pass.
     guard farBuffer == nil || isIntra == (picture.kind == .intra) else { return }
-    let distance = Self.distance(from: Self.hasResidual(picture) ? picture.qp : nil, to: qp)
+    let distance = Self.distance(from: knownQP(of: picture), to: qp)
     let near = max(1 - abs(distance), 0)
     let exact = near * near
     taken = taken * (1 - 0.01 * exact) + bits * exact
