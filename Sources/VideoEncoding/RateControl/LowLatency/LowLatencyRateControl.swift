@@ -235,8 +235,14 @@ package struct LowLatencyRateControl {
     aim = requestedAim(aim, request, allowed: allowed)
     aim.qp = aim.qp.isFinite ? aim.qp : Double(highestPlannedQP)
     aim.qp = min(max(aim.qp, Double(settings.minimumQP)), Double(highestPlannedQP))
+    // The model of bits is hardly known above 51, and a frame without any bits stands still. Rows
+    // may go further.
+    aim.qp = min(aim.qp, max(layers[layer].qp, 51) + LowLatencyRateControl.coarsening)
     return decide(aim, room: room, allowed: allowed, isKeyFrame: isKeyFrame)
   }
+
+  /// The QP steps by which a frame may be coarser than the one before it, above 51.
+  private static let coarsening = 3.0
 
   /// Records the kind and the duration of the next frame, and moves the windows of the hard limits
   /// on.
